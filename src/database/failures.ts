@@ -31,9 +31,9 @@ const system = new Set([
 const connecting = new Set(['connect', 'getaddrinfo'])
 /** Node's and OpenSSL's errors while TLS is agreed on, such as a certificate that is just being renewed. */
 const tls = /^ERR_(SSL|TLS)_|CERT|_SIGNATURE$/
-/** pg's own errors carry no code. */
+/** pg's own errors carry no code. Node says `write ENOMEM` of a socket, and of a file the reason in words. */
 const messages =
-  /^(Connection terminated|timeout e(xceeded when|xpired$)|Query read timeout|Client (has|was) .*not queryable|Cannot use a pool after calling end|Received unexpected |There was an error establishing an SSL|The server does not support SSL)/
+  /^((read|write|shutdown) E[A-Z]+$|Connection terminated|timeout e(xceeded when|xpired$)|Query read timeout|Client (has|was) .*not queryable|Cannot use a pool after calling end|Received unexpected |There was an error establishing an SSL|The server does not support SSL)/
 
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return states.test(error.code ?? '')

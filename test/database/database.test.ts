@@ -201,6 +201,8 @@ t.test(
       error('read ENETDOWN', { code: 'ENETDOWN', syscall: 'read' }),
       error('getaddrinfo ENOMEM', { code: 'ENOMEM', syscall: 'getaddrinfo' }),
       error('write EPROTO', { code: 'EPROTO', syscall: 'write' }),
+      error('write ENOMEM', { code: 'ENOMEM', syscall: 'write' }),
+      error('read EIO', { code: 'EIO', syscall: 'read' }),
       error('certificate has expired', { code: 'CERT_HAS_EXPIRED' }),
       error('wrong version number', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
       error('timeout expired'),
@@ -218,12 +220,14 @@ t.test(
     }
     const lasting = [
       error('open EMFILE', { code: 'EMFILE', syscall: 'open' }),
+      error('ENOSPC: no space left on device, write', { code: 'ENOSPC', syscall: 'write' }),
       ...['23505', '22003', '42P01', '54000', 'XX001'].map(ofServer),
     ]
     for (const cause of lasting) t.notOk(isUnavailable(cause), `${cause}`)
     t.notOk(mayBeDone(passing[0]), 'nothing was sent')
     t.notOk(mayBeDone(ofServer('40P01')), 'it was undone')
     t.ok(mayBeDone(error('Connection terminated unexpectedly')))
+    t.ok(mayBeDone(error('write ENOMEM', { code: 'ENOMEM', syscall: 'write' })))
     for (const code of ['ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED']) {
       t.notOk(mayBeDone(error('', { code })), `${code} comes before a statement`)
     }
