@@ -119,11 +119,11 @@ export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
     lastPoll: (apiKeyId) => keys.peek(apiKeyId)?.snapshot.context.lastPoll,
     paced: async (apiKeyId) => {
       await journal.flush()
-      return recentlyPaced(db, apiKeyId)
+      return recentlyPaced(db, apiKeyId, clock.now())
     },
     refusals: async (apiKeyId) => {
       await journal.flush()
-      return recentRefusals(db, apiKeyId)
+      return recentRefusals(db, apiKeyId, clock.now())
     },
   })
   const stepTakes = timing.probeTakes + timing.performTakes

@@ -114,23 +114,30 @@ async function webhooksOf(
     : { webhook: undefined, turnedOff: state }
 }
 
+const RECENT_MS = 600_000
+/** By the clock of the node, as the log has it: that of the database may be another. */
+const recent = (now: number) => new Date(now - RECENT_MS)
+
 /** The calls of the key that were refused in the last ten minutes for a reason that says something, newest first. */
-export async function recentRefusals(db: Database, apiKeyId: number): Promise<Refusal[]> {
+export async function recentRefusals(
+  db: Database,
+  apiKeyId: number,
+  now: number,
+): Promise<Refusal[]> {
   return db.query<Refusal>(
     `select at, reason, params ->> 'scope' as scope, ip as address from request_log
-      where api_key_id = $1 and at > now() - interval '10 minutes'
-        and error_code in (403, 409) and reason = any($2)
+      where api_key_id = $1 and at > $3 and error_code in (403, 409) and reason = any($2)
       order by at desc, id desc limit 100`,
-    [apiKeyId, TELLING],
+    [apiKeyId, TELLING, recent(now)],
   )
 }
 
 /** The calls of the key that were too many in the last ten minutes, for the service or for the network. */
-export async function recentlyPaced(db: Database, apiKeyId: number): Promise<number> {
+export async function recentlyPaced(db: Database, apiKeyId: number, now: number): Promise<number> {
   const [row] = await db.query<{ calls: number }>(
     `select count(*)::int as calls from request_log
-      where api_key_id = $1 and at > now() - interval '10 minutes' and error_code = 429`,
-    [apiKeyId],
+      where api_key_id = $1 and at > $2 and error_code = 429`,
+    [apiKeyId, recent(now)],
   )
   return row?.calls ?? 0
 }

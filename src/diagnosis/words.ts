@@ -127,7 +127,7 @@ const words: Words = {
   begin_without_offset: () =>
     'Let the bot begin without an offset: the one that it kept is of another account, or of a time that the database has forgotten',
   compare_secrets: () =>
-    'Your endpoint refuses the requests: compare its secret_token with the one given to setWebhook',
+    'Your endpoint refuses the requests: compare its secret_token with the one given to setWebhook. If they are the same, look at what stands before it, such as a proxy that asks for a password',
   correct_address: () =>
     'Your endpoint says that it is gone: call setWebhook with the address that is right',
   set_final_address: () =>

@@ -50,8 +50,8 @@ async function key(scopes = ['bot:receive']) {
     ({
       key: async () => ({ ...record, ...more }),
       receiving: (given) => receivingFacts(db, given),
-      refusals: (id) => recentRefusals(db, id),
-      now: () => Date.now(),
+      refusals: (id) => recentRefusals(db, id, Date.now() - behindMs),
+      now: () => Date.now() - behindMs,
       isPolled: (_, withinMs = 10_000) => isPolled || lastPolledMs < withinMs,
       lastPoll: () => undefined,
       updatesLastMs: KEPT_MS,
@@ -60,6 +60,7 @@ async function key(scopes = ['bot:receive']) {
   const examination = { facts, earlier: [] as readonly Finding[] } as Examination
   let isPolled = true
   let lastPolledMs = Infinity
+  let behindMs = 0
   return {
     webhook: (more: { failures?: number; suspended?: boolean; error?: string } = {}) =>
       db.query(
@@ -88,6 +89,10 @@ async function key(scopes = ['bot:receive']) {
     polled: (value: boolean, agoMs = Infinity) => {
       isPolled = value
       lastPolledMs = agoMs
+    },
+    /** The clock of the node is behind that of the database. */
+    isSlow: (seconds: number) => {
+      behindMs = 1_000 * seconds
     },
     refused: (reason: Refusal['reason'], secondsAgo = 0) =>
       db.query(
@@ -205,6 +210,15 @@ t.test(
     t.match(await beside.mode(), { verdict: 'passed', code: 'polling_and_webhook' })
   },
 )
+
+t.test('a conflict of a node whose clock is not that of the database', async (t) => {
+  for (const seconds of [700, -700]) {
+    const slow = await key()
+    slow.isSlow(seconds)
+    await slow.refused('other_poll', seconds)
+    t.match(await slow.mode(), { verdict: 'failed', code: 'two_pollers' }, `${seconds} s behind`)
+  }
+})
 
 t.test('a webhook that its endpoint had removed', async (t) => {
   const gone = await key()
