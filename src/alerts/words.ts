@@ -41,7 +41,8 @@ const sayings: Readonly<Record<Exclude<Rule, 'account_out'>, Saying>> = {
   backlog_old: {
     headline: (count) => `${many(count, 'bot')} ${be(count)} behind`,
     resolved: 'each bot has caught up, or polls no more',
-    cause: 'Updates wait that were not fetched: is the bot still running?',
+    cause:
+      'Updates wait that the bot has not confirmed: is it still running, and does it move its offset?',
   },
   updates_cut: {
     headline: (count) => `updates of ${many(count, 'API key')} were removed unread`,

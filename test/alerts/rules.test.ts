@@ -101,11 +101,18 @@ t.test('a bot that polls and is behind, and updates that were cut', async (t) =>
        values (1, $1, $1::bigint::text, 0, '"message":{}', $2)`,
       [id, at(minutes)],
     )
+  const receiver = await httpReceiver(t)
+  await one.save(webhookTo(receiver.url))
   await update(7, 0)
   await one.tick(14)
   t.same(await shown(one), [])
   await one.tick(15)
   t.same(await shown(one), ['1 backlog_old backlog_old open 1'])
+  // It may fetch the same again and again.
+  t.match(
+    receiver.received[0]?.text,
+    /1 bot is behind\. Updates wait that the bot has not confirmed:/,
+  )
   await one.database.query('update api_key set cursor = 7, dropped_at = $1', [at(15)])
   await one.tick(16)
   await one.tick(18)
