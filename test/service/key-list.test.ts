@@ -15,7 +15,7 @@ const ofZoe = await client.link(zoe)
 const ofBob = await client.link(bob)
 const make = async (name: string, credential_id = ofZoe) =>
   client.result('POST', '/api_keys', { name, credential_id, scopes: ['bot:send', 'bot:receive'] })
-const shop = await make('Café ۲۷')
+const shop = await make('Café ۲۷۱۸۲۸۱۸')
 const desk = await make('help desk', ofBob)
 const old = await make('an old one')
 const many = await make('behind', ofBob)
@@ -29,7 +29,7 @@ const found = async (query: string) => {
 
 t.test('keys are found by their names, hints and accounts', async (t) => {
   t.same(await found('search=cafe'), [shop.api_key_id], 'without its accent')
-  t.same(await found('search=27'), [shop.api_key_id], 'in other digits')
+  t.same(await found('search=27182818'), [shop.api_key_id], 'in other digits')
   t.same(await found('search=DESK'), [desk.api_key_id])
   t.same(await found(`search=${encodeURIComponent(desk.key_hint)}`), [desk.api_key_id])
   t.same(await found('search=zoe'), [old.api_key_id, shop.api_key_id], 'by the account')
