@@ -6,12 +6,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { NodesView } from '../../actors/node/actor.ts'
 import { claimsNothing, joinNodes, type Nodes } from '../../src/nodes/nodes.ts'
+import { SERVER_MS } from '../../src/nodes/table.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { until } from '../support/client.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
 
 t.setTimeout(240_000)
+
+/** For this time after the start of its server, a free lock does not say that its node has ended. */
+const LOCKS_ARE_NEW_MS = 10_000
 
 const entry = join(import.meta.dirname, 'node-process.ts')
 
@@ -155,6 +159,9 @@ t.test(
   'a start after a crash declares its predecessor gone, a twin of its name is left alone',
   async (t) => {
     const on = await testDatabase(t)
+    // Run alone, this file has a server that has just started.
+    const isOld = `select where ${SERVER_MS} > $1`
+    await until(async () => (await on.database.query(isOld, [LOCKS_ARE_NEW_MS])).length > 0)
     const { child, incarnation } = await startNode(t, on, 'same')
     child.kill('SIGKILL')
     await once(child, 'exit')
