@@ -10,7 +10,7 @@ import { buildPanelWhenStale } from './panel.mjs'
 import { findRuntime, serviceOptions } from './runtime.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const [command = 'help', ...rest] = process.argv.slice(2)
+const [command, ...rest] = process.argv.slice(2)
 
 const tap = ['node_modules/tap/dist/esm/run.mjs']
 
@@ -158,7 +158,8 @@ if (isHelp(command) || isAsked) {
     process.exitCode = 1
   }
 } else {
-  say(`there is no command ${command}`)
+  // A service that is started like this must not look like one that has done its work.
+  say(command === undefined ? 'a command is missing' : `there is no command ${command}`)
   process.stderr.write(usage())
   process.exitCode = 2
 }

@@ -125,12 +125,17 @@ const NodeAddress = Type.Optional(
     description: 'must be an address with a port, such as https://10.0.0.5:9443',
   }),
 )
+const environments = ['production', 'development', 'test']
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const Milliseconds = (standard: number) =>
   Type.Integer({ minimum: 10, maximum: 86_400_000, default: standard })
 
 const Environment = Type.Object({
-  NODE_ENV: Type.String({ default: 'development' }),
+  // Another word, such as prod, would leave a service for others without what production demands.
+  NODE_ENV: Type.Enum(environments, {
+    default: 'development',
+    description: `must be one of ${environments.join(', ')}`,
+  }),
   HOST: Type.Optional(Type.String({ minLength: 1 })),
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
   BASE_URL: Type.Optional(Url),

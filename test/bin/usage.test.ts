@@ -60,12 +60,13 @@ t.test('words that cannot be meant are refused before anything is looked up', as
 t.test('the launcher lists its commands, and starts nothing for a question', async (t) => {
   const listed =
     /^usage: chapar COMMAND [\s\S]*\n {2}start +the service[\s\S]*\n {2}drop-signing-keys /
-  for (const words of [['--help'], ['-h'], ['help'], [], ['start', '--help']]) {
+  for (const words of [['--help'], ['-h'], ['help'], ['start', '--help']]) {
     t.match(chapar(...words), { status: 0, stdout: listed, stderr: /^$/ }, words.join(' '))
   }
+  const wrong = { status: 2, stdout: /^$/ }
   t.match(chapar('strat'), {
-    status: 2,
-    stdout: /^$/,
+    ...wrong,
     stderr: /^chapar: there is no command strat\nusage: chapar COMMAND /,
   })
+  t.match(chapar(), { ...wrong, stderr: /^chapar: a command is missing\nusage: chapar COMMAND / })
 })

@@ -132,6 +132,9 @@ t.test('senders of one-time codes', async (t) => {
   }
   t.match(sender({ OTP_SENDER: 'http', ...kavenegar }), { url: /kavenegar/ })
   t.match(readConfig({ ...smtp, NODE_ENV: 'production' }), { production: true })
+  for (const NODE_ENV of ['development', 'test', '']) {
+    t.match(readConfig({ NODE_ENV }), { production: false }, NODE_ENV)
+  }
 })
 
 /** Each with what is set beside it. */
@@ -165,6 +168,9 @@ const refused: [string, string, NodeJS.ProcessEnv?][] = [
   ['TELEGRAM_API_ID', '', { TELEGRAM_API_HASH: 'a'.repeat(32) }],
   ['TELEGRAM_API_HASH', '', { TELEGRAM_API_ID: '1' }],
   ['LOG_LEVEL', canary],
+  ['NODE_ENV', canary],
+  ['NODE_ENV', 'prod'],
+  ['NODE_ENV', 'Production', smtp],
   ['METRICS_TOKEN', canary],
   ['TRUST_PROXY', canary],
   ['BASE_URL', `https://${canary}/path`],
