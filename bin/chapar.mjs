@@ -145,11 +145,15 @@ COMMAND --help tells the arguments. For development: ${others.join(', ')}
 
 const isHelp = (word) => ['help', '--help', '-h'].includes(word)
 
-// These take no arguments, and start something.
-const isAsked = commands[command]?.panel && commands[command].about && rest.some(isHelp)
+// These start something, and are set by the environment: an argument that is ignored would mislead.
+const takesNothing = commands[command]?.panel && commands[command].about
 
-if (isHelp(command) || isAsked) {
+if (isHelp(command) || (takesNothing && rest.some(isHelp))) {
   process.stdout.write(usage())
+} else if (takesNothing && rest.length > 0) {
+  say(`${command} takes no arguments: what is to be set are environment variables`)
+  process.stderr.write(usage())
+  process.exitCode = 2
 } else if (Object.hasOwn(commands, command)) {
   try {
     process.exitCode = await run(commands[command])

@@ -68,5 +68,11 @@ t.test('the launcher lists its commands, and starts nothing for a question', asy
     ...wrong,
     stderr: /^chapar: there is no command strat\nusage: chapar COMMAND /,
   })
+  for (const word of ['production', '--port=9000']) {
+    t.match(chapar('start', word), {
+      ...wrong,
+      stderr: /^chapar: start takes no arguments: what is to be set are environment variables\n/,
+    })
+  }
   t.match(chapar(), { ...wrong, stderr: /^chapar: a command is missing\nusage: chapar COMMAND / })
 })
