@@ -93,6 +93,10 @@ const right: Readonly<Record<string, RecordedCall[]>> = {
     polls(20),
     logged(10, 11, 12),
   ),
+  'an update comes to a poll that was ahead of it': longAt(
+    2,
+    inTurn(writes(10), { ...polls(13, 11), client: 'ahead' }, writes(11), logged(10, 11)),
+  ),
   'a crash forgets what was confirmed just before': inTurn(
     writes(10),
     { ...polls(11), client: 'confirming' },
@@ -166,6 +170,10 @@ const wrong: Readonly<Record<string, RecordedCall[]>> = {
   'too far an offset has confirmed': inTurn(
     ...[writes(10), polls(0, 10), polls(1_000), polls(0)],
     logged(10),
+  ),
+  'one that is not confirmed comes to a poll behind it': inTurn(
+    ...[writes(10), writes(11), polls(0, 10, 11), polls(11, 10, 11)],
+    logged(10, 11),
   ),
   'the newest only keeps more': inTurn(
     ...[writes(10), writes(11), polls(-1, 11), polls(0, 10, 11)],

@@ -74,6 +74,30 @@ export const clusterMutants: readonly NamedMutant[] = [
     to: '',
     test: 'test/credentials/fences.test.ts',
   },
+  {
+    name: 'a node that is cut off taken for one that has ended',
+    file: 'src/nodes/table.ts',
+    from: "(await knock(address)) === 'listens'",
+    to: 'false',
+    test: 'test/nodes/table.test.ts',
+  },
+  {
+    name: 'a commit that failed taken for one that was made',
+    file: 'src/updates/log.ts',
+    from: 'if (!isIdentityConflict(cause)) return commitFailed(cause)',
+    to: `if (!isIdentityConflict(cause)) {
+          const firstId = this.#log(credentialId).tail.next
+          return { fenced: false, firstId, drafts: translated.drafts }
+        }`,
+    test: 'test/cluster/linearizable.test.ts',
+  },
+  {
+    name: 'each call with an Idempotency-Key taken for the first',
+    file: 'src/bot-api/idempotency.ts',
+    from: 'const since = await this.#begin(apiKeyId, key, begun.id)',
+    to: "const since = (await this.#begin(apiKeyId, key, begun.id)) ?? ''",
+    test: 'test/cluster/linearizable.test.ts',
+  },
 ]
 
 /** Throws where the text is not there exactly once: the mistake would be another one than it says. */

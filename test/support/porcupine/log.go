@@ -268,7 +268,11 @@ func (step logStep) append(state logState) (bool, logState) {
 
 func (step logStep) read(state logState) (bool, logState) {
 	updates := step.call.Outcome.Updates
-	state.confirm(step.call.Args.Offset)
+	// Ahead of the log it has confirmed as it came what there was by then, and gets what came later.
+	isAhead := len(updates) > 0 && updates[0].ID < step.call.Args.Offset
+	if !isAhead || step.log.seen[updates[0].ID] < step.call.Began {
+		state.confirm(step.call.Args.Offset)
+	}
 	most := min(max(state.ever, step.supposed), state.next-1)
 	if offset := step.call.Args.Offset; offset < 0 {
 		state.low = max(state.low, state.next-1+offset)
