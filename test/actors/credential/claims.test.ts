@@ -2,6 +2,7 @@
 import t from 'tap'
 import { CredentialSupervisor } from '../../../actors/credential/supervisor.ts'
 import { settled } from '../../support/clock.ts'
+import { FakeCredentialStore } from '../../support/fakes.ts'
 import { CredentialRig, factsOf, stateOf } from './rig.ts'
 import { SupervisorRig } from './supervisor-rig.ts'
 
@@ -23,6 +24,24 @@ t.test('the newer of two claims counts, and all that ran by the older one ends',
   await started
   t.match(rig.lost, [{ credentialId: 1, epoch: 2 }])
   t.equal(supervisor.factsOf(1)?.epoch, 3)
+})
+
+t.test('callers that need it at the same moment claim it once', async (t) => {
+  let claims = 0
+  const { port } = new FakeCredentialStore(t, {
+    claim: async (credentialId) => {
+      claims++
+      await settled()
+      return factsOf(credentialId)
+    },
+  })
+  const rig = new CredentialRig(t, { store: port })
+  const platforms = new Map([['fake', rig.platform.port]])
+  const supervisor = new CredentialSupervisor({ ...rig.world, platforms, onCrash: () => undefined })
+  t.teardown(() => supervisor.stop())
+  const [first, second] = await Promise.all([supervisor.find(1), supervisor.find(1)])
+  t.equal(claims, 1)
+  t.equal(first, second)
 })
 
 t.test('an account that comes back at once waits for the session that it had here', async (t) => {

@@ -1,5 +1,6 @@
 /** A credential's actor and its connection: opening, proving, losing and limiting it. */
 import t from 'tap'
+import type { CredentialActor } from '../../../actors/credential/actor.ts'
 import { settled } from '../../support/clock.ts'
 import { FakeCredentialStore, somebody } from '../../support/fakes.ts'
 import { CredentialRig, stateOf, timing } from './rig.ts'
@@ -322,6 +323,21 @@ t.test('accounts that the network does not let in make way for the next ones slo
   t.equal(states()[2], 'queued')
   await rig.clock.advance(1)
   t.equal(states()[2], 'live.starting')
+  const late = rig.activate()
+  await settled()
+  t.equal(stateOf(late), 'queued', 'a turn that was waited for is kept, too')
+})
+
+t.test('one that ends before its turn takes none', async (t) => {
+  const rig = new CredentialRig(t)
+  rig.platform.onOpen = () => undefined
+  const [first, , queued, last] = [1, 2, 3, 4].map(() => rig.activate())
+  await settled()
+  queued?.stop()
+  t.equal(stateOf(last as CredentialActor), 'queued')
+  first?.stop()
+  await settled()
+  t.equal(stateOf(last as CredentialActor), 'live.starting')
 })
 
 t.test('and those that it lets in make way at once', async (t) => {

@@ -35,6 +35,33 @@ t.test('while it waits for the owners before it keeps no turn from others', asyn
   for (const actor of waiting) actor.stop()
 })
 
+t.test('nor does one that has ended by the time it need not wait any more', async (t) => {
+  const ended = Promise.withResolvers<void>()
+  const rig = new CredentialRig(t, { formerOwnersEnded: () => ended.promise })
+  rig.platform.bears = 'exclusive'
+  const waiting = [1, 2].map((credentialId) => rig.activate({ credentialId }))
+  await settled()
+  for (const actor of waiting) actor.stop()
+  ended.resolve()
+  await settled()
+  t.equal(stateOf(await rig.online({ credentialId: 3 })), 'live.online')
+})
+
+t.test('a session that closes in peace may write up to its end', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online()
+  const { session } = rig.platform
+  let mayWrite: boolean | undefined
+  session.handOver = async () => {
+    mayWrite = session.account.permit?.isValid
+  }
+  actor.effects.leave(Promise.resolve(false), true)
+  actor.stop()
+  await settled()
+  t.equal(mayWrite, true)
+  t.notOk(session.account.permit?.isValid)
+})
+
 t.test('a network that bears more is not made to wait', async (t) => {
   const formerOwnersEnded = () => new Promise<void>(() => undefined)
   const rig = new CredentialRig(t, { formerOwnersEnded })

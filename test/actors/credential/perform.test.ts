@@ -2,13 +2,13 @@
 import t, { type Test } from 'tap'
 import { type CredentialActor, perform } from '../../../actors/credential/actor.ts'
 import { cutShort } from '../../../actors/credential/perform.ts'
-import type { Identities } from '../../../actors/ports/ports.ts'
+import type { Appended, Identities } from '../../../actors/ports/ports.ts'
 import { failed, OwnershipLost, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { settled } from '../../support/clock.ts'
 import { FakeCredentialStore, somebody } from '../../support/fakes.ts'
 import { refused } from '../refused.ts'
-import { CredentialRig, timing } from './rig.ts'
+import { CredentialRig, everything, timing } from './rig.ts'
 
 // A limit alone keeps no process running.
 const running = setInterval(() => undefined, 1_000)
@@ -256,9 +256,25 @@ t.test('a failing disk is complained of when the last try has failed too', async
   await rig.clock.advance(60_000)
   t.equal(rig.updates.appended.length, 30)
   t.equal(rig.logger.errors.length, 2)
-  rig.updates.onAppend = async () => ({ stored: true, count: 1 })
-  await perform(actor, deletes)
-  t.equal(rig.updates.appended.length, 31, 'and the next one is stored before its answer again')
+  const stored = Promise.withResolvers<Appended>()
+  rig.updates.onAppend = () => stored.promise
+  let isAnswered = false
+  const next = perform(actor, deletes).then(() => (isAnswered = true))
+  await settled()
+  t.notOk(isAnswered, 'the next one is stored before its answer again')
+  stored.resolve({ stored: true, count: 1 })
+  t.ok(await next)
+})
+
+t.test('what was deleted in a channel is an update of a channel', async (t) => {
+  const rig = new CredentialRig(t, { identities: plain })
+  const actor = await rig.online({ settings: { ...everything, includeChannelUpdates: false } })
+  for (const surface of ['channel', 'private'] as const) {
+    rig.platform.session.onPerform = async () => ({ kind: 'done', surface })
+    await perform(actor, deletes)
+  }
+  t.match(rig.updates.appended, [{ happenings: [{ kind: 'deleted', surface: 'private' }] }])
+  t.equal(rig.updates.appended.length, 1)
 })
 
 t.test('each message of an album is an update of its own, of the key and the call', async (t) => {
@@ -317,6 +333,7 @@ t.test('other keys learn what was done, though its numbers could not be stored',
   rig.updates.onAppend = async () => ({ stored: true, count: 1 })
   await rig.clock.advance(1_000)
   t.equal(rig.updates.appended.length, 2)
+  t.same(rig.lost, [], 'the account stays here')
 })
 
 t.test('what another try cannot store is not handed in again', async (t) => {
