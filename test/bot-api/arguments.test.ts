@@ -1,7 +1,13 @@
 /** The parameters of a call: read as the reference reads them, whatever they are. */
 
 import t from 'tap'
-import { Arguments, chatFrom } from '../../src/bot-api/arguments.ts'
+import {
+  Arguments,
+  chatFrom,
+  chatOf,
+  formEntries,
+  isDeeperThan,
+} from '../../src/bot-api/arguments.ts'
 import { messageIdsOf } from '../../src/bot-api/methods/forwarding.ts'
 import fc from '../support/fast-check.ts'
 
@@ -80,6 +86,62 @@ t.test('structured values come back whole, and nothing throws', async (t) => {
       given(value).json('it')
     }),
   )
+})
+
+t.test('brackets are counted where they nest, and only there', async (t) => {
+  const nested = (depth: number, inner = '1') => '[{"a":'.repeat(depth) + inner + '}]'.repeat(depth)
+  t.notOk(isDeeperThan(nested(50), 100))
+  t.ok(isDeeperThan(nested(50, '[1]'), 100))
+  t.notOk(isDeeperThan(`[${'[{}],'.repeat(500)}1]`, 100), 'side by side')
+  t.notOk(isDeeperThan(`["${'[{'.repeat(500)}"]`, 100), 'in a string')
+  t.notOk(isDeeperThan(`["\\"${'[{'.repeat(500)}"]`, 100), 'behind a quote of a string')
+  t.ok(isDeeperThan(`["\\\\",${nested(50)}]`, 100), 'behind a string that ends in a backslash')
+  t.equal(typeof given(nested(50)).json('it'), 'object')
+  t.equal(given(nested(50, '[1]')).json('it'), undefined)
+})
+
+t.test('JSON whose texts no database can store is refused, wherever they stand', async (t) => {
+  const refusal = { failure: { description: 'strings must be encoded in UTF-8' } }
+  const broken = ['"\\u0000"', '"\\ud800"', '"\\uDFFF"', '[{"a":["\\u0000"]}]', '{"\\u0000":1}']
+  for (const text of broken) t.throws(() => given(text).json('it'), refusal, text)
+  const whole = ['"\\ud83d\\ude00"', '"\\\\u0000"', '{"a":null,"b":["\\ud83d\\ude00"]}']
+  for (const text of whole) t.same(given(text).json('it'), JSON.parse(text))
+})
+
+t.test('the members of an object are read like parameters, those of nothing else', async (t) => {
+  const members = given('{"a":"text","b":7,"c":null,"d":[1]}').members('it', 'the')
+  t.same([...members.names()], ['a', 'b', 'd'])
+  t.equal(members.text('a'), 'text')
+  t.equal(members.number('b'), 7)
+  t.same(members.json('d'), [1])
+  const refusal = { failure: { description: "can't parse the JSON object" } }
+  for (const text of ['', 'null', '[]', '"a"', '7', '{']) {
+    t.throws(() => given(text).members('it', 'the'), refusal, text)
+  }
+})
+
+t.test('a form gives its names and values, byte by byte', async (t) => {
+  const entries = (form: string) => [...formEntries(form)]
+  t.same(entries('&a=1&&b=x+y%20z&c&d==%3D&=e&'), [
+    ['a', '1'],
+    ['b', 'x y z'],
+    ['c', ''],
+    ['d', '=='],
+    ['', 'e'],
+  ])
+  t.same(entries('%D8%A7=%f0%9F%98%80&a%5B%5d=100%&b=%zz'), [
+    ['ا', '😀'],
+    ['a[]', '100%'],
+    ['b', '%zz'],
+  ])
+  t.throws(() => entries('a=%ff'), { failure: { code: 'bad_request' } })
+})
+
+t.test('each chat has one rate, however it is written', async (t) => {
+  t.equal(chatOf('@Ada'), chatOf('@aDA'))
+  for (const text of ['7', '7x', '007', '7.5']) t.equal(chatOf(text), '7')
+  t.equal(chatOf('-1001234567890'), '-1001234567890')
+  for (const text of ['', 'x7', undefined]) t.equal(chatOf(text), '0')
 })
 
 t.test('the first of several values counts', async () => {
