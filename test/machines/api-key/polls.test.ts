@@ -32,6 +32,17 @@ t.test('with nothing there it listens from the newest id that was looked at', as
   t.equal(walk.timers.pollEnds, 50_000)
 })
 
+t.test('a poll that waits has confirmed what its offset says', async (t) => {
+  const walk = begin().send(poll('p1', { offset: 106, next: 106 }))
+  walk.send(page(reading(walk), 0, { cursor: 105, head: 105 }))
+  t.equal(walk.state, 'usable.held')
+  t.equal(walk.snapshot.context.cursor, 105)
+  walk.send(poll('p2', { offset: 108, next: 108, now: 1_010_000 }))
+  walk.send(page(reading(walk), 0, { cursor: 107, head: 107, now: 1_010_000 }))
+  t.equal(walk.snapshot.context.waiting.requestId, 'p2')
+  t.equal(walk.snapshot.context.cursor, 107, 'also one that takes the place of another')
+})
+
 t.test('what is found while it waits ends the wait', async (t) => {
   const walk = held()
   walk.send(page(listening(walk), 3))

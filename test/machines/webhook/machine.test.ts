@@ -33,6 +33,18 @@ t.test('after its rest it probes with one update', async (t) => {
   t.same(flowOf(walk), ['single'])
 })
 
+t.test(
+  'an attempt from before its rest that succeeds ends the rest, and that is stored',
+  async (t) => {
+    const walk = begin().send(failed()).send(answered)
+    t.equal(walk.state, 'delivering')
+    t.same(flowOf(walk), ['open'])
+    t.same(noted(walk), ['delivering'])
+    t.equal(walk.snapshot.context.trouble, undefined)
+    t.same(walk.timers, {})
+  },
+)
+
 t.test('a probe that fails makes it rest on, for as long as is said', async (t) => {
   const walk = begin().send(failed()).elapse('rest')
   walk.send(failed({ failures: 2, dueAt: NOW + 60_000 }))
