@@ -1,6 +1,7 @@
 /** The parameters of a call: read as the reference reads them, whatever they are. */
 
 import t from 'tap'
+import { failed } from '../../machines/model/failure.ts'
 import {
   Arguments,
   chatFrom,
@@ -101,7 +102,7 @@ t.test('brackets are counted where they nest, and only there', async (t) => {
 })
 
 t.test('JSON whose texts no database can store is refused, wherever they stand', async (t) => {
-  const refusal = { failure: { description: 'strings must be encoded in UTF-8' } }
+  const refusal = failed('bad_request', 'strings must be encoded in UTF-8')
   const broken = ['"\\u0000"', '"\\ud800"', '"\\uDFFF"', '[{"a":["\\u0000"]}]', '{"\\u0000":1}']
   for (const text of broken) t.throws(() => given(text).json('it'), refusal, text)
   const whole = ['"\\ud83d\\ude00"', '"\\\\u0000"', '{"a":null,"b":["\\ud83d\\ude00"]}']
@@ -114,7 +115,7 @@ t.test('the members of an object are read like parameters, those of nothing else
   t.equal(members.text('a'), 'text')
   t.equal(members.number('b'), 7)
   t.same(members.json('d'), [1])
-  const refusal = { failure: { description: "can't parse the JSON object" } }
+  const refusal = failed('bad_request', "can't parse the JSON object")
   for (const text of ['', 'null', '[]', '"a"', '7', '{']) {
     t.throws(() => given(text).members('it', 'the'), refusal, text)
   }
@@ -134,7 +135,7 @@ t.test('a form gives its names and values, byte by byte', async (t) => {
     ['a[]', '100%'],
     ['b', '%zz'],
   ])
-  t.throws(() => entries('a=%ff'), { failure: { code: 'bad_request' } })
+  t.throws(() => entries('a=%ff'), failed('bad_request', 'strings must be encoded in UTF-8'))
 })
 
 t.test('each chat has one rate, however it is written', async (t) => {

@@ -259,3 +259,39 @@ t.test(
     await t.rejects(rig.actor.allow({ kinds: 2 }), away)
   },
 )
+
+t.test('nor is it told so where another node has claimed its account meanwhile', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const stored = Promise.withResolvers<void>()
+  rig.onStored = () => stored.promise
+  const asked = [rig.actor.dropPending(), rig.actor.allow({ kinds: 1 })]
+  await settled()
+  rig.keys.leave(new Set([2]))
+  // What is fenced is written nowhere, and waited for no longer.
+  stored.resolve()
+  for (const one of asked) await t.rejects(one, new OwnershipLost())
+})
+
+t.test('beyond its calls under way a key refuses, until one has ended', async (t) => {
+  const rig = new ApiKeyRig(t, {}, { callsInFlight: 2 })
+  const ends = Promise.withResolvers<string>()
+  const answer = () => ends.promise
+  const under = [rig.actor.inFlight(answer), rig.actor.inFlight(answer)]
+  await refused(t, rig.actor.inFlight(answer), { code: 'rate_limited', retryAfterSeconds: 60 })
+  ends.reject(new Error('boom'))
+  for (const one of under) await t.rejects(one, new Error('boom'))
+  t.equal(await rig.actor.inFlight(async () => 'there is room again'), 'there is room again')
+})
+
+t.test('of bodies whose length nobody has said only some come at once', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const ends = Promise.withResolvers<string>()
+  const body = () => ends.promise
+  const coming = Array.from({ length: 1_000 }, () => rig.actor.whileComing(body, true))
+  const ended = Promise.allSettled(coming)
+  t.equal(await rig.actor.whileComing(async () => 'measured'), 'measured')
+  ends.resolve('here')
+  const taken = (await ended).filter(({ status }) => status === 'fulfilled').length
+  t.ok(taken > 0 && taken < 1_000)
+  t.equal(await rig.actor.whileComing(body, true), 'here', 'there is room again')
+})
