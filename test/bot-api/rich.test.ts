@@ -155,6 +155,19 @@ t.test('what is no rich message is refused with the place', async (t) => {
     [[{ type: 'paragraph' }], 'the text of a paragraph must be an object'],
     [[{ type: 'paragraph', text: { type: 'big', text } }], 'text of the type "big" is not known'],
     [[{ type: 'paragraph', text: { type: 'url', text } }], 'url needs "url"'],
+    ...[
+      [{ type: 'url', text, url: {} }, '"url" of url must be a string'],
+      [
+        { type: 'mathematical_expression', expression: ['x'] },
+        '"expression" of mathematical_expression must be a string',
+      ],
+      [
+        { type: 'custom_emoji', custom_emoji_id: '5', alternative_text: {} },
+        '"alternative_text" of custom_emoji must be a string',
+      ],
+      [{ type: 'date_time', text, unix_time: '7' }, '"unix_time" of date_time must be a number'],
+      [{ type: 'text_mention', text, user: 7 }, '"user" of text_mention must be an object'],
+    ].map(([piece, problem]) => [[{ type: 'paragraph', text: piece }], `${problem}`] as const),
     [[{ type: 'heading', text, size: 7 }], 'a heading has the size 1 to 6'],
     [[{ type: 'collage', blocks: [{ type: 'divider' }] }], 'a collage shows media only'],
     [[{ type: 'buttons', buttons: [{ text: 'x' }] }], 'a button does exactly one thing'],
@@ -264,6 +277,23 @@ t.test('Markdown becomes blocks', async (t) => {
     marksOf(blocks.slice(1, 2)).map(([type]) => type),
     ['bold', 'italic', 'code', 'spoiler', 'text_link'],
   )
+})
+
+t.test('what HTML has for one string has no formatting, whatever is marked in it', async (t) => {
+  t.strictSame(
+    blocksOfHtml('<p><tg-math>x<sub>1</sub> &lt;<br> y<!-- so --></tg-math></p>', media),
+    [{ type: 'paragraph', text: { type: 'mathematical_expression', expression: 'x1 < y' } }],
+  )
+  t.strictSame(blocksOfHtml('<tg-math-block>x<b>2</b></tg-math-block>', media), [
+    { type: 'mathematical_expression', expression: 'x2' },
+  ])
+  t.strictSame(blocksOfHtml('<p><tg-emoji emoji-id="5"><b>o</b>k</tg-emoji></p>', media), [
+    {
+      type: 'paragraph',
+      text: { type: 'custom_emoji', custom_emoji_id: '5', alternative_text: 'ok' },
+    },
+  ])
+  t.strictSame(blocksOfHtml('<pre>one<br>two</pre>', media), [{ type: 'pre', text: 'one\ntwo' }])
 })
 
 t.test('long hostile Markdown and HTML are read in no more than a moment', async (t) => {

@@ -132,6 +132,15 @@ const inline = (nodes: readonly Node[]): RichText => {
   return pieces.length === 1 ? (pieces[0] as RichText) : pieces
 }
 
+/** The words of nodes and of all within them. */
+const wordsOf = (nodes: readonly Node[]): string =>
+  nodes.map((node) => (typeof node === 'string' ? node : wordsWithin(node))).join('')
+
+const wordsWithin = ({ tag, children }: Element) => (tag === 'br' ? '\n' : wordsOf(children))
+
+/** Where no formatting may be. */
+const lineOf = (nodes: readonly Node[]) => wordsOf(nodes).replaceAll(/\s+/g, ' ')
+
 function piece({ tag, attributes, children }: Element): RichText {
   const text = inline(children)
   const mark = MARKS.get(tag)
@@ -145,19 +154,15 @@ function piece({ tag, attributes, children }: Element): RichText {
       return linkOf(attributes, text)
     case 'tg-emoji': {
       const custom_emoji_id = attributes.get('emoji-id') ?? ''
-      return { type: 'custom_emoji', custom_emoji_id, alternative_text: `${text}` }
+      return { type: 'custom_emoji', custom_emoji_id, alternative_text: lineOf(children) }
     }
     case 'tg-time': {
       const unix_time = Number(attributes.get('unix') ?? 0)
-      return {
-        type: 'date_time',
-        text,
-        unix_time,
-        date_time_format: attributes.get('format') ?? '',
-      }
+      const date_time_format = attributes.get('format') ?? ''
+      return { type: 'date_time', text, unix_time, date_time_format }
     }
     case 'tg-math':
-      return { type: 'mathematical_expression', expression: `${text}` }
+      return { type: 'mathematical_expression', expression: lineOf(children) }
     case 'tg-reference':
       return { type: 'reference', text, name: attributes.get('name') ?? '' }
     default:
@@ -285,9 +290,7 @@ const preformatted: BlockOf = ({ children }) => {
   const inner =
     children.length === 1 && typeof only === 'object' && only.tag === 'code' ? only : undefined
   const language = /^language-(.+)$/.exec(inner?.attributes.get('class') ?? '')?.[1]
-  const words = (nodes: readonly Node[]): string =>
-    nodes.map((node) => (typeof node === 'string' ? node : words(node.children))).join('')
-  const text = words(inner?.children ?? children)
+  const text = wordsOf(inner?.children ?? children)
     .replace(/^\n/, '')
     .replace(/\n$/, '')
   return [{ type: 'pre', text, ...(language && { language }) }]
@@ -340,7 +343,7 @@ const BLOCKS: ReadonlyMap<string, BlockOf> = new Map<string, BlockOf>([
   ['hr', () => [{ type: 'divider' }]],
   [
     'tg-math-block',
-    ({ children }) => [{ type: 'mathematical_expression', expression: `${inline(children)}` }],
+    ({ children }) => [{ type: 'mathematical_expression', expression: lineOf(children) }],
   ],
   ['pre', preformatted],
   ['ul', list],

@@ -51,6 +51,20 @@ const PIECES: Readonly<Record<string, readonly string[]>> = {
   reference_link: ['text', 'reference_name'],
 }
 
+/** Members of a piece are strings, but for these. Its text and its button are read apart. */
+const READERS: Readonly<Record<string, (value: unknown, what: string) => unknown>> = {
+  text: () => undefined,
+  button: () => undefined,
+  user: objectOf,
+  unix_time: numberOf,
+}
+
+function assertMember(type: string, name: string, value: unknown): void {
+  if (value === undefined) throw bad(`${type} needs "${name}"`)
+  const read = READERS[name] ?? stringOf
+  read(value, `"${name}" of ${type}`)
+}
+
 function richTextOf(value: unknown, what = 'text', depth = 0): RichText {
   if (typeof value === 'string') return value
   if (depth > DEPTH) throw bad('it is nested too deeply')
@@ -59,7 +73,9 @@ function richTextOf(value: unknown, what = 'text', depth = 0): RichText {
   const type = stringOf(piece.type, `the type of a ${what}`)
   const needed = Object.hasOwn(PIECES, type) ? PIECES[type] : undefined
   if (!needed) throw bad(`text of the type "${type}" is not known`)
-  for (const name of needed) if (piece[name] === undefined) throw bad(`${type} needs "${name}"`)
+  for (const name of needed) assertMember(type, name, piece[name])
+  if (piece.alternative_text !== undefined)
+    assertMember(type, 'alternative_text', piece.alternative_text)
   return {
     ...piece,
     type,
