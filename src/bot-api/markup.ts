@@ -87,7 +87,7 @@ function assertRequest(more: Fields): void {
       throw badRequest('BUTTON_QUANTITY_MAX_INVALID')
   }
   const { web_app: app } = more
-  if (isObject(app)) assertWebApp(app.url, 'keyboard button')
+  if (isObject(app)) assertWebApp(app.url, 'keyboard button', badKey)
 }
 
 function assertFlags(
@@ -101,8 +101,9 @@ function assertFlags(
   }
 }
 
-function assertWebApp(url: unknown, what: string): void {
-  if (/^https:/i.test(`${url}`)) return
+function assertWebApp(url: unknown, what: string, refusal: (problem: string) => Error): void {
+  if (typeof url !== 'string') throw refusal('Can\'t find field "url"')
+  if (/^https:/i.test(url)) return
   throw badRequest(`${what} Web App URL '${url}' is invalid: Only HTTPS links are allowed`)
 }
 
@@ -293,11 +294,11 @@ function assertAction(action: string, asked: unknown): void {
   const given = (isObject(asked) ? asked : {}) as Fields
   const { url, text } = given
   assertFlags(given, FLAGS[action] ?? [], badButton)
-  if ((action === 'login_url' || action === 'web_app') && typeof url !== 'string') {
-    throw badButton('Can\'t find field "url"')
+  if (action === 'login_url') {
+    if (typeof url !== 'string') throw badButton('Can\'t find field "url"')
+    linked(url)
   }
-  if (action === 'login_url') linked(`${url}`)
-  if (action === 'web_app') assertWebApp(url, 'inline keyboard button')
+  if (action === 'web_app') assertWebApp(url, 'inline keyboard button', badButton)
   if (action !== 'copy_text') return
   const length = typeof text === 'string' ? [...text].length : 0
   if (length === 0 || length > COPIED) throw badRequest('BUTTON_COPY_TEXT_INVALID')

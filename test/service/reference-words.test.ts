@@ -110,6 +110,11 @@ t.test('what cannot be parsed is refused in the words of the reference', async (
       "can't parse menu button: MenuButton has unsupported type",
     ],
     [
+      'setChatMenuButton',
+      { menu_button: { type: ['default'] } },
+      "can't parse menu button: MenuButton has unsupported type",
+    ],
+    [
       'setMyDefaultAdministratorRights',
       { rights: { can_delete_messages: 'bad' } },
       'can\'t parse ChatAdministratorRights: Field "can_delete_messages" must be of type Boolean',
@@ -154,6 +159,12 @@ t.test('what cannot be parsed is refused in the words of the reference', async (
     marked(
       { keyboard: [[{ text: 'k', request_users: { request_id: 1, max_quantity: 999 } }]] },
       'BUTTON_QUANTITY_MAX_INVALID',
+    ),
+    ...[{}, { url: ['https://example.com'] }].map((web_app) =>
+      marked(
+        { keyboard: [[{ text: 'k', web_app }]] },
+        'can\'t parse keyboard button: Can\'t find field "url"',
+      ),
     ),
     marked(
       { keyboard: [[{ text: 'k', web_app: { url: 'http://example.com' } }]] },

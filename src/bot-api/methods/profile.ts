@@ -231,8 +231,9 @@ const MENU_BUTTONS = ['default', 'commands', 'web_app']
 
 function menuButtonOf({ args }: Call): Json {
   const button = objectOf(args, 'menu_button') as { readonly type?: Json }
-  if (button.type === undefined) return { type: 'default' }
-  if (MENU_BUTTONS.includes(`${button.type}`)) return button
+  const { type } = button
+  if (type === undefined) return { type: 'default' }
+  if (MENU_BUTTONS.some((known) => known === type)) return button
   throw failed('bad_request', "can't parse menu button: MenuButton has unsupported type")
 }
 
