@@ -46,7 +46,7 @@ export function secretMatches(
 
 /** Whether the reference takes a text for a token, before it looks up its bot. */
 const isToken = (text: string) =>
-  /^[^/]*:[^/]*$/.test(text) && !text.startsWith('0') && Buffer.byteLength(text) <= 80
+  Buffer.byteLength(text) <= 80 && !text.startsWith('0') && /^[^/]*:[^/]*$/.test(text)
 
 export class KeyGate {
   readonly #keys: Keys
