@@ -8,7 +8,8 @@ ENV NODE_ENV=production \
     NODE_COMPILE_CACHE=/tmp/compiled
 WORKDIR /app
 RUN mkdir data && chown node:node /app data
-USER node
+# The image's node, by number: Kubernetes cannot tell of a name that it is not root's.
+USER 1000:1000
 
 COPY --chown=node:node package.json package-lock.json ./
 # The image brings the runtime: the pinned copy for other hosts is left out.

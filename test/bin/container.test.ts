@@ -76,7 +76,7 @@ t.test('every image is one version', async (t) => {
 
 t.test('the image runs the launcher, as nobody special, open to its container', async (t) => {
   t.match(dockerfile, /^CMD \["node", "bin\/chapar\.mjs", "start"\]$/m)
-  t.match(dockerfile, /^USER node$/m)
+  t.match(dockerfile, /^USER 1000:1000$/m)
   t.match(dockerfile, /\bHOST=0\.0\.0\.0\b/)
   t.match(dockerfile, /\bNODE_ENV=production\b/)
 })
