@@ -1,5 +1,5 @@
 /** The lanes of one webhook: one update at a time in each, in order; lanes do not wait for each other. */
-import type { FailingUpdate } from '../../machines/webhook/progress.ts'
+import { type FailingUpdate, untriedMs } from '../../machines/webhook/progress.ts'
 import type { WebhookUpdate } from '../ports/webhooks.ts'
 
 export type Item = Pick<WebhookUpdate, 'updateId' | 'lane'>
@@ -74,6 +74,8 @@ class DueLanes<Waiting extends Pick<Lane<Item>, 'dueAt' | 'place'>> {
 
 /** If so many lanes begin to fail without a success between them, the endpoint itself is failing. */
 const SUSPICIOUS = 3
+/** A clock that is set right by less delays nobody for long. */
+const SET_BACK_MS = 60_000
 
 export class Lanes<Update extends Item> {
   readonly #lanes = new Map<string, Lane<Update>>()
@@ -91,6 +93,8 @@ export class Lanes<Update extends Item> {
   /** An attempt failed while the endpoint itself was failing, and none has succeeded since. */
   #isDead = false
   #goneSince: number | undefined
+  /** The time of the last take. */
+  #takenAt = 0
 
   constructor(before: readonly FailingUpdate[] = []) {
     this.#before = new Map(before.map((failing) => [failing[0], failing]))
@@ -149,9 +153,14 @@ export class Lanes<Update extends Item> {
 
   /** The next update to deliver; its lane is busy until its outcome is reported. */
   take(now: number): Update | undefined {
+    // Set back since: the lanes have times that this clock may reach in a day.
+    if (now < this.#takenAt - SET_BACK_MS) this.#retryAll(now)
+    this.#takenAt = now
     for (const lane of this.#ready) return this.#start(lane)
     const { first } = this.#due
-    return first && first.dueAt <= now ? this.#start(first) : undefined
+    if (!first || first.dueAt > now) return undefined
+    first.failingSince += untriedMs(first.dueAt, now)
+    return this.#start(first)
   }
 
   /** The update to test the endpoint with: one without failures, else the one whose last attempt is the oldest. */
@@ -222,7 +231,10 @@ export class Lanes<Update extends Item> {
 
   /** Makes all failing lanes due now: with equal times, any order is one of a heap. */
   #retryAll(now: number) {
-    for (const lane of this.#failing) lane.dueAt = now
+    for (const lane of this.#failing) {
+      lane.failingSince = Math.min(lane.failingSince, now)
+      lane.dueAt = now
+    }
   }
 
   #start(lane: Lane<Update>): Update | undefined {

@@ -2,7 +2,7 @@
 import { assign, setup } from 'xstate'
 import * as port from '../model/effects.ts'
 import { crashDelays, crashGuards } from '../supervision/machine.ts'
-import { untriedMs } from './progress.ts'
+import { timesAt, untriedMs } from './progress.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -65,9 +65,10 @@ export interface Trouble {
 
 /** Only the time in which somebody tried counts as time of failing. */
 export function troubleAt(trouble: Trouble, now: number): Trouble {
-  const { since, goneSince, dueAt } = trouble
+  const { since, dueAt } = timesAt(trouble, now)
+  const { goneSince } = trouble
   const later = untriedMs(dueAt, now)
-  const gone = goneSince && goneSince + later
+  const gone = goneSince && Math.min(goneSince, now) + later
   return { ...trouble, since: since + later, goneSince: gone, dueAt: dueAt + later }
 }
 
@@ -124,11 +125,14 @@ const known = ({ trouble }: WebhookContext): Trouble => {
 type Failed = Extract<WebhookEvent, { type: 'endpoint.failed' }>
 
 /** A failed probe prolongs the rest by the endpoint's own count, whichever lane was tried. */
-function learned({ trouble: before }: WebhookContext, { trouble, probe, now }: Failed): Trouble {
-  if (!probe || !before) return trouble
+function learned(context: WebhookContext, { trouble, probe, now }: Failed): Trouble {
+  if (!probe || !context.trouble) return trouble
+  const before = troubleAt(context.trouble, now)
   const failures = before.failures + 1
   const wait = waitAfter({ failures, forMs: now - before.since }, probe.chance)
-  return { ...trouble, failures, since: before.since, dueAt: now + Math.max(wait, probe.restMs) }
+  const goneSince = trouble.goneSince && (before.goneSince ?? trouble.goneSince)
+  const dueAt = now + Math.max(wait, probe.restMs)
+  return { failures, since: before.since, goneSince, dueAt }
 }
 
 export const webhookMachine = setup({

@@ -34,14 +34,30 @@ export type FailingUpdate = readonly [
   dueAt: number,
 ]
 
-const DAY_MS = 86_400_000
+/** Less than the time after which `410 Gone` turns a webhook off. */
+const UNTRIED_MS = 12 * 3_600_000
+/** Longer than any rest: a receiver may ask for an hour. */
+const NO_REST_MS = 61 * 60_000
+
+/** What is due later than this was told by a clock that was ahead. */
+export const latestDue = (now: number): number => now + NO_REST_MS
+
+/** Since when it failed and when it is due, for a clock that may have been set back since that was stored. */
+export const timesAt = (
+  { since, dueAt }: { readonly since: number; readonly dueAt: number },
+  now: number,
+) =>
+  since > now || dueAt > latestDue(now)
+    ? { since: Math.min(since, now), dueAt: now }
+    : { since, dueAt }
 
 /**
- * How much later a failure has to count where nobody has tried again for a day: its user was suspended, or the service away.
+ * How much later a failure has to count where nobody has tried again for half a day: its user was suspended, the service away,
+ * or the clock is set ahead.
  * Some progress of older versions has 0 for "at once", which tells no time.
  */
 export const untriedMs = (dueAt: number, now: number): number =>
-  dueAt > 0 && now - dueAt >= DAY_MS ? now - dueAt : 0
+  dueAt > 0 && now - dueAt >= UNTRIED_MS ? now - dueAt : 0
 
 /**
  * Failures with which a delivery begins: the time in which nobody tried does not count, and once it is taken off it is not
@@ -53,7 +69,8 @@ export const failingAt = (
   now: number,
   endpointMs = Number.POSITIVE_INFINITY,
 ): FailingUpdate[] =>
-  failing.map(([updateId, failures, since, dueAt]) => {
+  failing.map(([updateId, failures, storedSince, storedDue]) => {
+    const { since, dueAt } = timesAt({ since: storedSince, dueAt: storedDue }, now)
     const later = Math.min(untriedMs(dueAt, now), endpointMs)
     return [updateId, failures, since + later, dueAt + later]
   })

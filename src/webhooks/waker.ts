@@ -1,6 +1,7 @@
 /** Wakes the keys that have webhooks: for new updates, at the end of a rest, and after a claim. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
+import { latestDue } from '../../machines/webhook/progress.ts'
 import type { Database } from '../database/database.ts'
 
 interface WebhookWakerOptions {
@@ -129,16 +130,20 @@ export class WebhookWaker {
     return isKnown
   }
 
-  /** Wakes keys that sleep although their rest is over: a queue that was lost or away sends no reminders. */
+  /**
+   * Wakes keys that sleep although their rest is over: a queue that was lost or away sends no reminders. A rest that ends later
+   * than any may was told by a clock that was ahead.
+   */
   async wakeDue(): Promise<void> {
     const owned = [...this.#options.owned.keys()]
     if (owned.length === 0) return
+    const now = Date.now()
     const due = await this.#options.db.query<{ id: number }>(
       `select k.id from webhook w join api_key k on k.id = w.api_key_id
-        where w.sealed is not null and w.suspended_at is null and w.due_at < $1
+        where w.sealed is not null and w.suspended_at is null and (w.due_at < $1 or w.due_at > $3)
           and k.revoked_at is null and coalesce(k.expires_at > $1, true)
           and k.credential_id = any($2::bigint[])`,
-      [new Date(), owned],
+      [new Date(now), owned, new Date(latestDue(now))],
     )
     for (const { id } of due) if (!this.#options.peek(id)) this.wake(id)
   }

@@ -14,13 +14,19 @@ export const settled = async (): Promise<void> => {
 export class TestClock implements Clock {
   readonly #clock = new SimulatedClock()
   readonly #due = new Map<number, number>()
+  #setBy = 0
 
   constructor() {
     this.#clock.set(START)
   }
 
   now(): number {
-    return this.#clock.now()
+    return this.#clock.now() + this.#setBy
+  }
+
+  /** The time of day is set, ahead or back; timers go on as they are. */
+  set(milliseconds: number): void {
+    this.#setBy += milliseconds
   }
 
   steadyNow(): number {
@@ -33,7 +39,7 @@ export class TestClock implements Clock {
       this.#due.delete(timer)
       work()
     }, milliseconds)
-    this.#due.set(timer, this.now() + milliseconds)
+    this.#due.set(timer, this.#clock.now() + milliseconds)
     return timer
   }
 
@@ -49,10 +55,10 @@ export class TestClock implements Clock {
 
   /** Lets time pass; whatever a timer sets going has settled before the next one. */
   async advance(milliseconds: number): Promise<void> {
-    const end = this.now() + milliseconds
+    const end = this.#clock.now() + milliseconds
     await settled()
     for (let next = this.#next(); next <= end; next = this.#next()) {
-      this.#clock.set(Math.max(next, this.now()))
+      this.#clock.set(Math.max(next, this.#clock.now()))
       await settled()
     }
     this.#clock.set(end)

@@ -26,6 +26,18 @@ t.test('a lane that fails is tried again in its time, before what comes after', 
   t.equal(lanes.take(1_010)?.updateId, 0)
 })
 
+t.test('a lane does not wait for a time that the clock is set back from', async (t) => {
+  const lanes = lanesOf('a', 'b')
+  const day = 86_400_000
+  for (let turn = 0; turn < 2; turn++) {
+    const update = lanes.take(day)
+    if (update) lanes.failed(update, day, soon)
+  }
+  t.equal(lanes.take(day - 1_000), undefined, 'a second is waited for')
+  t.equal(lanes.take(5_000)?.updateId, 0)
+  t.same(lanes.failing[0], [1, 1, 5_000, 5_000])
+})
+
 t.test('failures of one update are counted from the first on', async (t) => {
   const lanes = lanesOf('a')
   const asked: [number, number][] = []

@@ -76,7 +76,7 @@ t.test('how often a chat failed is stored, and a restart goes on from there', as
   const before = new WebhookRig(t)
   before.answer = (updateId) => (updateId === 101 ? failure() : ok)
   await before.write('bad', 'bad', 'good')
-  await before.clock.advance(2 * HOUR)
+  await before.clock.advance(30 * MINUTE)
   await before.write('good')
   await before.clock.advance(10)
   const progress = before.saved.at(-1)
@@ -170,4 +170,71 @@ t.test('while one chat is tried for all, the time counts for the others as well'
     [101, 4, since + DAY, now - DAY],
     [102, 4, since + DAY, now - DAY],
   ])
+})
+
+t.test('times that only a clock that was ahead can have told are not waited for', async (t) => {
+  const now = 1_700_000_000_000
+  const failing = (since: number, dueAt: number) => [[101, 4, since, dueAt]] as const
+  const before = { cursor: 100, head: 101, waiting: 1, open: [101, 101] }
+  for (const [since, dueAt] of [
+    [now - HOUR, now + DAY],
+    [now + DAY - MINUTE, now + DAY],
+    [now + MINUTE, now + 2 * MINUTE],
+  ] as const) {
+    const ofLane = new WebhookRig(t, { progress: { ...before, failing: failing(since, dueAt) } })
+    t.same(ofLane.delivery.progress.failing, failing(Math.min(since, now), now))
+    await ofLane.write('a')
+    t.same(ofLane.sent, [101], 'it is due')
+    const trouble = { failures: 4, since, goneSince: undefined, dueAt }
+    const ofEndpoint = new WebhookRig(t, { trouble, progress: before })
+    await ofEndpoint.write('a')
+    await ofEndpoint.clock.advance(1_000)
+    t.same(ofEndpoint.sent, [101], 'it is tried')
+  }
+  const asked = failing(now - MINUTE, now + HOUR)
+  const left = new WebhookRig(t, { progress: { ...before, failing: asked } })
+  t.same(left.delivery.progress.failing, asked, 'an endpoint may ask for an hour')
+})
+
+t.test(
+  'a clock that is set ahead by a week gives up neither a chat nor the endpoint',
+  async (t) => {
+    for (const fails of [(updateId: number) => updateId === 101, () => true]) {
+      const rig = new WebhookRig(t)
+      rig.answer = (updateId) => (fails(updateId) ? failure() : ok)
+      await rig.write('bad', 'good')
+      await rig.clock.advance(10 * MINUTE)
+      rig.clock.set(8 * DAY)
+      await rig.write('good')
+      await rig.clock.advance(3 * MINUTE)
+      t.equal(rig.dropped, 0)
+      t.not(rig.states.at(-1)?.suspended, true)
+      rig.answer = () => ok
+      await rig.clock.advance(20 * MINUTE)
+      t.equal(rig.delivery.progress.cursor, 103)
+    }
+  },
+)
+
+t.test('a clock that is set ahead by a day turns no webhook off', async (t) => {
+  const rig = new WebhookRig(t)
+  rig.answer = () => failure(410)
+  await rig.write('a')
+  await rig.clock.advance(10 * MINUTE)
+  rig.clock.set(DAY)
+  await rig.clock.advance(3 * MINUTE)
+  t.notOk(rig.isGone)
+  await rig.clock.advance(23 * HOUR)
+  t.ok(rig.isGone)
+})
+
+t.test('a clock that is set back by a day delays no attempt for a day', async (t) => {
+  const rig = new WebhookRig(t)
+  rig.answer = (updateId) => (updateId === 101 ? failure() : ok)
+  await rig.write('bad', 'good')
+  await rig.clock.advance(10 * MINUTE)
+  rig.clock.set(-DAY)
+  rig.answer = () => ok
+  await rig.clock.advance(2 * MINUTE)
+  t.equal(rig.delivery.progress.cursor, 102)
 })
