@@ -23,17 +23,26 @@ const HOUR_MS = 3_600_000
 /** The delay merges the requests of several nodes into one reminder. */
 const SOON_MS = 30_000
 
+const LOOK_MS = 10_000
+/** A clock that is set back by less delays no reminder for long. */
+const SET_BACK_MS = 10_000
+
 interface RearmOptions {
   readonly everyMs?: number
   readonly soonMs?: number
+  readonly lookMs?: number
+  readonly ofDay?: () => number
 }
 
-/** Sets reminders again every hour, because a queue that was lost has forgotten them. Returns how to stop. */
+/**
+ * Sets reminders again every hour, because a queue that was lost has forgotten them, and once the clock was set back: the
+ * queue keeps them by the time of day. Returns how to stop.
+ */
 export function rearm(
   jobs: Pick<Jobs, 'remind' | 'onBack'>,
   targets: readonly Pick<Reminder, 'kind' | 'id'>[],
   logger: Logger,
-  { everyMs = HOUR_MS, soonMs = SOON_MS }: RearmOptions = {},
+  { everyMs = HOUR_MS, soonMs = SOON_MS, lookMs = LOOK_MS, ofDay = Date.now }: RearmOptions = {},
 ): () => void {
   const ask = () => {
     const at = new Date(Date.now() + soonMs)
@@ -45,7 +54,17 @@ export function rearm(
   }
   jobs.onBack(ask)
   const timer = setInterval(ask, everyMs).unref()
-  return () => clearInterval(timer)
+  const ahead = () => ofDay() - performance.now()
+  let before = ahead()
+  const look = setInterval(() => {
+    const now = ahead()
+    if (now < before - SET_BACK_MS) ask()
+    before = now
+  }, lookMs).unref()
+  return () => {
+    clearInterval(timer)
+    clearInterval(look)
+  }
 }
 
 interface Reminder extends JobTarget {

@@ -1,6 +1,7 @@
 /** A queue that does not answer, or was emptied: codes are sent all the same, and what recurs goes on. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createJobs, rearm } from '../../src/jobs/jobs.ts'
 import { refused } from '../actors/refused.ts'
@@ -8,6 +9,8 @@ import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 import { Relay } from '../support/relay.ts'
+
+const recurs = { kind: 'updates', id: 'retention' }
 
 const skip = !(await hasRedis()) && 'redis-server is not installed'
 
@@ -45,11 +48,29 @@ t.test('what recurs does so again after the queue was emptied', { skip }, async 
     runs++
   })
   jobs.start()
-  const target = { kind: 'updates', id: 'retention' }
-  await jobs.remind({ ...target, at: new Date(Date.now() + 3_600_000) })
+  await jobs.remind({ ...recurs, at: new Date(Date.now() + 3_600_000) })
   const redis = connect(port, '127.0.0.1').end('FLUSHALL\r\n')
   await once(redis.resume(), 'close')
   t.equal(runs, 0)
-  t.teardown(rearm(jobs, [target], quietLogger, { everyMs: 50, soonMs: 0 }))
+  t.teardown(rearm(jobs, [recurs], quietLogger, { everyMs: 50, soonMs: 0 }))
   await until(() => runs > 0)
+})
+
+t.test('reminders are asked for anew once the clock was set back', async (t) => {
+  const asked: string[] = []
+  const jobs = {
+    remind: async ({ id }: { readonly id: string }) => void asked.push(id),
+    onBack: () => undefined,
+  }
+  let setBy = 0
+  const ofDay = () => Date.now() + setBy
+  t.teardown(rearm(jobs, [recurs], quietLogger, { lookMs: 10, ofDay }))
+  await pause(50)
+  setBy = 3_600_000
+  await pause(50)
+  t.same(asked, [], 'ahead they come early')
+  setBy = 0
+  await until(() => asked.length > 0)
+  await pause(50)
+  t.same(asked, [recurs.id], 'once')
 })
