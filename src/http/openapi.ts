@@ -193,6 +193,33 @@ function choiceIn(union: unknown): { readonly type: string; readonly enum: unkno
     : undefined
 }
 
+/**
+ * What generators need to be told: without a format they take whole numbers for 32 bits, choices without a type for
+ * anything. For a choice of truth values some make code that does not compile, or reads no answer.
+ */
+function typed(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { type, enum: choices, ...rest } = schema
+  if (Array.isArray(choices)) {
+    const one = typeOf(choices)
+    return one === 'boolean' ? { ...rest, type: one } : { type: one, ...schema }
+  }
+  const isWhole = type === 'integer' || (Array.isArray(type) && type.includes('integer'))
+  const { minimum = -Infinity, maximum = Infinity }: Bounds = schema
+  const isSmall = minimum >= -(2 ** 31) && maximum < 2 ** 31
+  return isWhole && !isSmall ? { format: 'int64', ...schema } : schema
+}
+
+interface Bounds {
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+/** The one type of all of them; undefined where there are several. */
+function typeOf(choices: readonly unknown[]): string | undefined {
+  const types = new Set(choices.map((one) => (Number.isInteger(one) ? 'integer' : typeof one)))
+  return types.size === 1 ? [...types][0] : undefined
+}
+
 /** Replaces what has a name by a reference to it, and gathers what was named. */
 class SchemaNaming {
   readonly #names = namedSchemas()
@@ -221,7 +248,7 @@ class SchemaNaming {
 
   #inside(table: Readonly<Record<string, unknown>>): Record<string, unknown> {
     return Object.fromEntries(
-      Object.entries(table).map(([name, part]) => [name, this.replace(part)]),
+      Object.entries(typed(table)).map(([name, part]) => [name, this.replace(part)]),
     )
   }
 }

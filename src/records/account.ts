@@ -62,7 +62,7 @@ export const tokenFields = {
 
 export const Token = Type.Object(tokenFields)
 
-export const NewToken = Type.Object({
+export const IssuedToken = Type.Object({
   ...tokenFields,
   token: Type.String({ description: 'Shown only here: `Authorization: apikey <token>`' }),
 })

@@ -5,6 +5,7 @@ import { healthRoutes } from '../../src/http/health.ts'
 import { streamAnswers } from '../../src/http/management/event-stream.ts'
 import { logRoutes, usageRoutes } from '../../src/http/management/usage.ts'
 import { describeRoutes } from '../../src/http/openapi.ts'
+import { Nullable } from '../../src/json/schemas.ts'
 import { bareServer, noVault } from './observability-rig.ts'
 
 const home = 'https://api.example.ir'
@@ -99,6 +100,40 @@ t.test('the address that was asked comes first among the servers', async (t) => 
   t.strictSame(await servers('api.example.org'), [abroad, home])
   t.strictSame(await servers('evil.example'), [home, abroad])
 })
+
+t.test(
+  'whole numbers have the size that they need, and what can be chosen has a type',
+  async (t) => {
+    const app = bareServer(t)
+    await describeRoutes(app, { version: '1', addresses: [home] })
+    const querystring = Type.Object({
+      id: Type.Integer(),
+      nothing: Nullable(Type.Integer()),
+      large: Type.Integer({ minimum: 1, maximum: 2 ** 31 }),
+      small: Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }),
+      word: Type.Enum(['asked', 'in']),
+      seconds: Type.Enum([0, 5]),
+      mixed: Type.Enum([0, 'none']),
+      type: Type.String(),
+    })
+    const answer = { 200: Type.Object({ ok: Type.Literal(true) }) }
+    const schema = { body: querystring, response: answer }
+    app.post('/things', { schema, config: { audit: false } }, async () => ({ ok: true as const }))
+    const { post } = (await app.inject('/openapi.json')).json().paths['/things']
+    t.match(post.requestBody.content['application/json'].schema.properties, {
+      id: { type: 'integer', format: 'int64' },
+      nothing: { type: ['integer', 'null'], format: 'int64' },
+      large: { type: 'integer', format: 'int64' },
+      small: { type: 'integer', format: undefined },
+      word: { type: 'string', enum: ['asked', 'in'] },
+      seconds: { type: 'integer', enum: [0, 5] },
+      mixed: { type: undefined, enum: [0, 'none'] },
+      type: { type: 'string' },
+    })
+    const { properties } = post.responses['200'].content['application/json'].schema
+    t.strictSame(properties.ok, { type: 'boolean' })
+  },
+)
 
 t.test('operations without a route of their own can be added', async (t) => {
   const { app, openapi } = await documented(t)

@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
 import { TOKEN_SCOPES, type TokenScope } from '../../accounts/personal-tokens.ts'
 import type { PersonalToken } from '../../database/entities.ts'
-import { NewToken, Token } from '../../records/account.ts'
+import { IssuedToken, Token } from '../../records/account.ts'
 import { authenticate } from '../authenticate.ts'
 import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
@@ -69,7 +69,7 @@ const createRoute: Routes = async (app, { tokens, onRequest }) => {
         summary: 'Make a personal access token',
         security,
         body: TokenBody,
-        response: answers(NewToken),
+        response: answers(IssuedToken),
       },
     },
     async ({ user, body }) => {

@@ -8,7 +8,7 @@ const codes = createInterface(process.stdin)[Symbol.asyncIterator]()
 const client = createClient<paths>({ baseUrl })
 
 interface Answer<Result> {
-  readonly data?: { readonly ok: true; readonly result: Result } | undefined
+  readonly data?: { readonly ok: boolean; readonly result: Result } | undefined
   readonly error?: { readonly error_code: number; readonly description: string } | undefined
 }
 

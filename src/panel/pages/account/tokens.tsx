@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { tokensQuery, userQuery } from '../../api/queries.ts'
-import type { NewToken, Token } from '../../api/types.ts'
+import type { IssuedToken, Token } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -37,7 +37,7 @@ function NewTokenDialog({ onClose }: { onClose(): void }) {
   const offered = useOffered()
   const making = useMutation({
     mutationFn: () =>
-      call<NewToken>('POST', '/user/tokens', {
+      call<IssuedToken>('POST', '/user/tokens', {
         body: {
           name,
           expires_in_days: Number(days),
