@@ -62,3 +62,11 @@ t.test('the document leads to the reference, where it has the method', async (t)
   t.equal(url('sendMessage'), 'https://core.telegram.org/bots/api#sendmessage')
   t.equal(url('getChats'), undefined)
 })
+
+t.test('the document asks for a body where there is something to say in it', async (t) => {
+  const takesBody = (name: string) => {
+    const { post } = botPaths()[`/bot{api_key}/${name}`] as { post: object }
+    return 'requestBody' in post
+  }
+  t.strictSame(['getMe', 'getUpdates', 'sendMessage'].map(takesBody), [false, true, true])
+})
