@@ -31,7 +31,7 @@ interface SealingOptions {
 /** Segments in progress at once: more would delay the files of others. */
 const LANES = 2
 /** The file is flushed after so many bytes, so that the last flush is short. */
-const FLUSH_BYTES = 64 * SEGMENT_BYTES
+const FLUSH_BYTES = 8 * SEGMENT_BYTES
 
 export async function sealFile(
   source: string,
@@ -48,42 +48,61 @@ export async function sealFile(
   return await target.finish()
 }
 
-/** Rejects when `pieces` do. */
-export async function sealPieces(
-  pieces: AsyncIterable<Buffer>,
-  options: SealingOptions,
-): Promise<Sealed> {
-  await using target = await Target.open(options)
-  // One segment is being filled while the threads work on the others.
-  const buffers: Uint8Array[] = Array.from({ length: LANES + 1 }, () => shared(SEGMENT_BYTES))
-  const take = () => buffers.pop() ?? shared(SEGMENT_BYTES)
-  const seal = (bytes: Uint8Array, length: number, isLast: boolean) =>
-    target.add(bytes, length, isLast, () => buffers.push(bytes))
-  let segment = take()
-  let filled = 0
-  let last: Buffer | undefined
-  for await (const piece of pieces) {
-    // The bytes come in order, so earlier bytes are not read after a piece from other memory.
-    if (last && last.buffer !== piece.buffer) giveBackLent(last)
-    last = piece
-    for (let at = 0; at < piece.length; ) {
-      if (filled === SEGMENT_BYTES) {
-        await seal(segment, filled, false)
-        segment = take()
-        filled = 0
-      }
-      const part = piece.subarray(at, at + SEGMENT_BYTES - filled)
-      segment.set(part, filled)
-      filled += part.length
-      at += part.length
-    }
+/** Encrypts what comes in pieces. */
+export class Sealing implements AsyncDisposable {
+  readonly #target: Target
+  /** One segment is being filled while the threads work on the others. */
+  readonly #free: Buffer[] = []
+  #segment = shared(SEGMENT_BYTES)
+  #filled = 0
+  #last: Buffer | undefined
+
+  private constructor(target: Target) {
+    this.#target = target
   }
-  await seal(segment, filled, true)
-  return await target.finish()
+
+  static async begin(options: SealingOptions): Promise<Sealing> {
+    return new Sealing(await Target.open(options))
+  }
+
+  /** Copies the piece. The next one has to wait for the promise, if there is one. */
+  add(piece: Buffer): Promise<void> | undefined {
+    // The bytes come in order, so earlier bytes are not read after a piece from other memory.
+    if (this.#last && this.#last.buffer !== piece.buffer) giveBackLent(this.#last)
+    this.#last = piece
+    const room = SEGMENT_BYTES - this.#filled
+    const part = piece.length > room ? piece.subarray(0, room) : piece
+    const end = this.#filled + part.length
+    // `set` writes to shared memory eight bytes at a time.
+    this.#segment.fill(part, this.#filled, end)
+    this.#filled = end
+    return part === piece ? undefined : this.#addRest(piece.subarray(room))
+  }
+
+  async finish(): Promise<Sealed> {
+    await this.#hand(true)
+    return await this.#target.finish()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#target[Symbol.asyncDispose]()
+  }
+
+  async #addRest(rest: Buffer): Promise<void> {
+    await this.#hand(false)
+    this.#segment = this.#free.pop() ?? shared(SEGMENT_BYTES)
+    this.#filled = 0
+    await this.add(rest)
+  }
+
+  #hand(isLast: boolean): Promise<void> {
+    const segment = this.#segment
+    return this.#target.add(segment, this.#filled, isLast, () => this.#free.push(segment))
+  }
 }
 
 /** Shared with the threads, so that no bytes are copied. */
-const shared = (bytes: number) => new Uint8Array(new SharedArrayBuffer(bytes))
+const shared = (bytes: number): Buffer => Buffer.from(new SharedArrayBuffer(bytes))
 
 class Target implements AsyncDisposable {
   readonly #options: SealingOptions

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { finished, pipeline } from 'node:stream/promises'
 import { isLookedInto, mimeOf } from './formats.ts'
 import type { SealedUpload, Upload } from './media.ts'
 import type { MediaPool } from './pool.ts'
-import { sealPieces } from './sealing.ts'
+import { Sealing } from './sealing.ts'
 import { SEGMENT_BYTES } from './tasks/chunks.ts'
 import { HEAD_BYTES } from './tasks/sniff.ts'
 import { explainFullDisk, type TemporaryFiles } from './temporary.ts'
@@ -27,8 +27,6 @@ interface Incoming {
   readonly name?: string
   readonly mime?: string
 }
-
-type Pieces = AsyncIterable<Buffer>
 
 /** Small files are not worth the threads. */
 const SEALED_FROM = SEGMENT_BYTES
@@ -53,13 +51,12 @@ export class Spool {
     const release = () => rm(path, { force: true })
     addAbortSignal(signal, stream)
     try {
-      const counted = new Counted(stream, limit)
-      const beginning = await counted.take(SEALED_FROM)
-      const pieces = chained(beginning, counted)
+      const pieces = new Pieces(stream, limit)
+      const beginning = await pieces.take(SEALED_FROM)
       const sealed =
-        counted.bytes < SEALED_FROM ? undefined : await this.#seal(beginning, pieces, about, path)
-      if (!sealed) await write(pieces, path, signal)
-      return { path, size: counted.bytes, ...about, ...(sealed && { sealed }), release }
+        pieces.bytes < SEALED_FROM ? undefined : await this.#seal(beginning, pieces, about, path)
+      if (!sealed) await write(chained(beginning, pieces), path, signal)
+      return { path, size: pieces.bytes, ...about, ...(sealed && { sealed }), release }
     } catch (error) {
       await release()
       throw explainFullDisk(error)
@@ -71,7 +68,7 @@ export class Spool {
   /** Undefined, with nothing done, for a file that has to be inspected. */
   async #seal(
     beginning: readonly Buffer[],
-    pieces: Pieces,
+    rest: Pieces,
     about: Omit<Incoming, 'limit'>,
     target: string,
   ): Promise<SealedUpload | undefined> {
@@ -79,46 +76,93 @@ export class Spool {
     const sniffed = await this.#pool.run('sniff', { head })
     if (isLookedInto(mimeOf(sniffed, about))) return undefined
     const key = randomBytes(32)
-    const { digest } = await sealPieces(pieces, { pool: this.#pool, target, key })
+    await using sealing = await Sealing.begin({ pool: this.#pool, target, key })
+    for (const piece of beginning) await sealing.add(piece)
+    await rest.each((piece) => sealing.add(piece))
+    const { digest } = await sealing.finish()
     return { key, digest, ...(sniffed !== undefined && { sniffed }) }
   }
 }
 
-class Counted {
+/** The pieces of a stream. */
+class Pieces {
   bytes = 0
-  readonly #pieces: AsyncIterator<Buffer>
+  readonly #stream: Readable
   readonly #limit: number
+  readonly #ended: Promise<void>
 
   constructor(stream: Readable, limit: number) {
-    this.#pieces = stream[Symbol.asyncIterator]()
+    this.#stream = stream
     this.#limit = limit
-  }
-
-  async next(): Promise<IteratorResult<Buffer>> {
-    const next = await this.#pieces.next()
-    if (!next.done) this.bytes += next.value.length
-    if (this.bytes > this.#limit) throw new TooLarge()
-    return next
+    this.#ended = finished(stream, { writable: false })
+    // A stream may fail while nobody reads it, and whoever reads it next learns of it.
+    this.#ended.catch(() => undefined)
   }
 
   /** At least so many bytes, or all. */
   async take(bytes: number): Promise<Buffer[]> {
     const taken: Buffer[] = []
-    while (this.bytes < bytes) {
-      const { value, done } = await this.next()
-      if (done) break
-      taken.push(value)
-    }
+    await this.#read((piece, stop) => {
+      taken.push(piece)
+      if (this.bytes >= bytes) stop()
+    })
     return taken
+  }
+
+  /** Where `take` returns a promise, the next piece waits for it. */
+  async each(take: (piece: Buffer) => Promise<void> | undefined): Promise<void> {
+    let taking: Promise<void> | undefined
+    try {
+      await this.#read((piece, stop) => {
+        taking = take(piece)
+        if (!taking) return
+        this.#stream.pause()
+        taking.then(() => this.#stream.resume(), stop)
+      })
+    } finally {
+      await Promise.allSettled([taking])
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    for await (const piece of this.#stream) {
+      this.#count(piece)
+      yield piece
+    }
+  }
+
+  /** By events: an iterator stops the stream after each piece, which costs more than all other work with it. */
+  async #read(take: (piece: Buffer, stop: (failure?: unknown) => void) => void): Promise<void> {
+    const stopped = Promise.withResolvers<void>()
+    const stop = (failure?: unknown) => {
+      this.#stream.off('data', onPiece).pause()
+      if (failure === undefined) stopped.resolve()
+      else stopped.reject(failure)
+    }
+    const onPiece = (piece: Buffer) => {
+      try {
+        this.#count(piece)
+        take(piece, stop)
+      } catch (failure) {
+        stop(failure)
+      }
+    }
+    this.#stream.on('data', onPiece).resume()
+    await Promise.race([stopped.promise, this.#ended])
+  }
+
+  #count(piece: Buffer): void {
+    this.bytes += piece.length
+    if (this.bytes > this.#limit) throw new TooLarge()
   }
 }
 
-async function* chained(beginning: readonly Buffer[], rest: Counted): Pieces {
+async function* chained(beginning: readonly Buffer[], rest: Pieces): AsyncGenerator<Buffer> {
   yield* beginning
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
+  yield* rest
 }
 
-async function write(pieces: Pieces, path: string, signal: AbortSignal): Promise<void> {
+async function write(pieces: AsyncIterable<Buffer>, path: string, signal: AbortSignal) {
   const options = { flags: 'wx', mode: 0o600, highWaterMark: BUFFER_BYTES }
   await pipeline(pieces, createWriteStream(path, options), { signal })
 }

@@ -19,14 +19,20 @@ export const picture = async (task: PictureTask): Promise<Made[] | undefined> =>
 export const program = async (task: ProgramTask): Promise<Run> =>
   (await import('./child.ts')).program(task)
 
-export const seal = async (task: SealTask): Promise<Uint8Array> =>
-  (await import('./tasks/chunks.ts')).seal(task)
+/** To ask the loader for each segment anew costs a thirtieth of the segment's work. */
+const chunks = lazily(() => import('./tasks/chunks.ts'))
+
+export const seal = async (task: SealTask): Promise<Uint8Array> => (await chunks()).seal(task)
 
 export const sniff = async (task: SniffTask): Promise<string | undefined> =>
   (await import('./tasks/sniff.ts')).sniff(task)
 
-export const unseal = async (task: UnsealTask): Promise<Uint8Array> =>
-  (await import('./tasks/chunks.ts')).unseal(task)
+export const unseal = async (task: UnsealTask): Promise<Uint8Array> => (await chunks()).unseal(task)
 
 export const unsealFile = async (task: UnsealFileTask): Promise<void> =>
-  (await import('./tasks/chunks.ts')).unsealFile(task)
+  (await chunks()).unsealFile(task)
+
+function lazily<Module>(load: () => Promise<Module>): () => Promise<Module> | Module {
+  let loaded: Module | undefined
+  return () => loaded ?? load().then((module) => (loaded = module))
+}

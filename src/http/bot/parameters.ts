@@ -174,6 +174,8 @@ export async function parseCalls(app: FastifyInstance): Promise<void> {
   registerWithoutHooks(app, {
     // The reference's rule: only a part with a file name is a file. The parser would also take parts of bytes.
     isPartAFile: (_field, _type, filename) => filename !== undefined,
+    // More than one piece of a socket: the parser would pause the request for each of them.
+    highWaterMark: 262_144,
     limits,
   })
   // Bodies are read with the parameters, because Fastify reads neither bodies of GET nor compressed ones.
