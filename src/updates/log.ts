@@ -47,7 +47,7 @@ class OpenLog implements Holder {
   readonly tail: Tail
   /** Made by the first reader who is not the only one: most logs have a single key. */
   #shared: { updates: SharedPages<ReadUpdates>; rows: SharedPages<ReadRows> } | undefined
-  /** Loaded by the first append: an idle credential costs nothing. */
+  /** Loaded by the first append of happenings: an idle credential costs nothing. */
   recent: RecentKeys | undefined = undefined
   /** When it was last written or read past; an idle log lets go of its memory. */
   usedAt = Date.now()
@@ -256,12 +256,13 @@ export class PostgresUpdateLog implements UpdateLog {
   async #append(log: OpenLog, batch: Append): Promise<Appended> {
     const { credentialId, epoch } = batch
     if (log.epoch !== epoch || !log.isOpen) return { stored: false }
-    log.recent ??= await RecentKeys.load(this.#db, credentialId)
-    const recent = log.recent
+    // A session that begins often reports its checkpoint alone.
+    if (batch.happenings.length > 0) log.recent ??= await RecentKeys.load(this.#db, credentialId)
+    const { recent } = log
     log.usedAt = Date.now()
     // Counted before anything else: a network that reports only what is known already makes it load all the same.
     this.#count(credentialId, log)
-    const fresh = onceEach(batch.happenings, (key) => recent.has(key))
+    const fresh = onceEach(batch.happenings, (key) => recent?.has(key) === true)
     if (fresh.length === 0 && batch.checkpoint === undefined) return { stored: true, count: 0 }
 
     const committed = await this.#commit(batch, fresh).catch((cause) => {
@@ -275,7 +276,7 @@ export class PostgresUpdateLog implements UpdateLog {
     const { drafts, firstId } = committed
     const nextBefore = log.tail.next
     log.tail.reach(firstId)
-    for (const { sourceKey } of fresh) recent.add(sourceKey)
+    for (const { sourceKey } of fresh) recent?.add(sourceKey)
     const cause = { apiKeyId: batch.apiKeyId ?? null, traceId: batch.traceId ?? null }
     for (const [place, { kind, chatId, payload }] of drafts.entries()) {
       log.tail.push({ updateId: firstId + place, kind, chatId, ...cause, payload })

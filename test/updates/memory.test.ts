@@ -70,6 +70,19 @@ t.test('what is loaded only to find that all of it is known counts as well', asy
   t.equal(tight.updates.load.heldBytes, one)
 })
 
+t.test('a checkpoint alone needs nothing of what was reported before', async (t) => {
+  const { credential, node, db } = await stage(t)
+  const id = await credential()
+  await (await node([id])).append(id, many(50, 'a'))
+  const { counting, queries } = counted(db)
+  const { append, updates } = await node([id], counting)
+  const before = queries()
+  t.equal(await append(id, [], { checkpoint: 1 }), 0)
+  t.equal(queries(), before + 1)
+  t.equal(updates.load.heldBytes, 0)
+  t.equal(await append(id, many(51, 'a'), { checkpoint: 2 }), 1)
+})
+
 t.test('what retention takes and what another owner has come after is not counted', async (t) => {
   const { credential, node, epoch } = await stage(t)
   const id = await credential()
