@@ -25,6 +25,7 @@ interface ForwarderScene {
   /** What the table says of it. */
   look(): Promise<OwnerRecord | undefined>
   readonly serve?: Serve
+  readonly holdMs?: number
   owns?(): boolean
   adopt?(sessionId: string, from: number | null): Promise<void>
   isPlacedHere?(): boolean
@@ -46,7 +47,7 @@ export async function startForwarder(t: Test, scene: ForwarderScene) {
     owns: scene.owns ?? (() => false),
     adopt: scene.adopt ?? (async () => undefined),
     key: KEY,
-    holdMs: 20_000,
+    holdMs: scene.holdMs ?? 20_000,
     logger: pino({ level: 'silent' }),
     metrics: { forwarded: ignore, forwardedWithin: ignore, parked: ignore },
   })

@@ -57,6 +57,24 @@ t.test('what is remembered of an account that this node has lost is not believed
   t.equal(await answer, 'served here', 'what the table says now is')
 })
 
+t.test('a poll gets nothing old from a node that cannot look its owner up', async (t) => {
+  const { port } = await startForwarder(t, {
+    rows: [
+      { incarnation: SELF, address: null },
+      { incarnation: 2, address: 'https://127.0.0.1:9' },
+    ],
+    find: async () => here,
+    look: () => Promise.reject(new Error('the database does not answer')),
+    owns: () => false,
+    holdMs: 200,
+  })
+  const ask = (method: string) => fetch(`http://127.0.0.1:${port}/bot7:secret/${method}`)
+  const began = performance.now()
+  t.same(await (await ask('getUpdates')).json(), { ok: true, result: [] })
+  t.ok(performance.now() - began > 190, 'not at once, or bots would ask all the time')
+  t.equal(await (await ask('getMe')).text(), 'served here')
+})
+
 t.test('a node that passed a call on is told to look again', async (t) => {
   const { forwarder, asked, passOn } = await forwarderOver(t, here)
   forwarder.park([CREDENTIAL])

@@ -7,6 +7,7 @@ import type { NodeRow } from '../../../actors/node/observer.ts'
 import type { Nodes } from '../../nodes/nodes.ts'
 import {
   isNamedInBody,
+  isPoll,
   type OwnerRecord,
   type Owners,
   onOwnerLost,
@@ -275,6 +276,11 @@ export class RequestForwarder {
       }
     } catch (err) {
       logger.debug({ err }, 'a request could not be forwarded')
+      // Another node may own the account by now: what this one remembers of it may be old.
+      if (isPoll(call.request.url ?? '')) {
+        await pause(Math.max(0, until - performance.now()))
+        return call.giveUp()
+      }
       // The database is unavailable: this node answers what it can without it.
       if (call.isOnlyForwarded || call.hasLeft) call.giveUp()
       else this.#serveCounted(target, call.request, call.response, call.copy)
