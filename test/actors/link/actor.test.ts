@@ -90,6 +90,31 @@ t.test('an answer that the network accepted is not given to it again', async (t)
   ])
 })
 
+t.test('one that it did not accept is no answer to the next', async (t) => {
+  for (const refusal of [code, wrong, { ...password, wrong: true }]) {
+    const rig = new LinkRig(t)
+    const actor = rig.begin()
+    rig.attempt.next = async () => refusal
+    rig.storing = Promise.reject(new Error('disk full'))
+    await actor.ask({ type: 'link.verify', code: '1' }).catch(() => undefined)
+    rig.storing = Promise.resolve()
+    rig.attempt.next = async () => done
+    await actor.ask({ type: 'link.verify', code: '2' })
+    t.equal(stateOf(actor), '"linked"')
+  }
+})
+
+t.test('another code is asked for only where that is admitted', async (t) => {
+  const rig = new LinkRig(t)
+  const actor = rig.begin()
+  rig.onResend = () => Promise.reject(failed('rate_limited', 'too many', { retryAfterSeconds: 60 }))
+  const asked = actor.ask({ type: 'link.resend', now: rig.clock.now() })
+  await refused(t, asked, { code: 'rate_limited', retryAfterSeconds: 60 })
+  t.same(rig.attempt.answers, [])
+  await actor.ask({ type: 'link.verify', code: '1' })
+  t.same(rig.attempt.answers, [{ kind: 'code', code: '1' }], 'a code is no such question')
+})
+
 t.test('a wrong code counts, and the last one ends the flow', async (t) => {
   const rig = new LinkRig(t)
   rig.attempt.next = async () => wrong

@@ -76,6 +76,8 @@ export class LinkRig {
   }
 
   answerTakes = 10_000
+  /** Whether another code may be sent. */
+  onResend: () => Promise<void> = async () => undefined
   /** What is stored of the flow is open, and this node's. */
   isOpen = true
   /** No other node has taken it since this one ended it. */
@@ -114,7 +116,7 @@ export class LinkRig {
       logger: this.logger,
       answerTakes: this.answerTakes,
       signOut: async (secrets) => void this.signedOut.push(secrets),
-      admitResend: async () => undefined,
+      admitResend: () => this.onResend(),
     })
   }
 }
