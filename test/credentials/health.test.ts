@@ -1,6 +1,7 @@
 /** Health is written when it changes, and seldom while it does not: that would be most of all writes. */
 import t from 'tap'
-import { HealthBuffer } from '../../src/credentials/health.ts'
+import type { Happening } from '../../machines/model/happening.ts'
+import { HealthBuffer, Irregularities } from '../../src/credentials/health.ts'
 import type { Database } from '../../src/database/database.ts'
 import { quietLogger } from '../support/logger.ts'
 
@@ -105,4 +106,18 @@ t.test('what is not due is there for a record that is read, and for the next own
   health.forget([1])
   health.release()
   t.same(await written(), [], 'another node writes it by now')
+})
+
+t.test('events that a session reports twice or out of order are counted', async (t) => {
+  const counted = new Irregularities()
+  t.same(counted.of(1), { repeated: 0, disordered: 0 })
+  const event = (sourceKey: string, at: number, recovered = false) =>
+    ({ sourceKey, at, recovered }) as unknown as Happening
+  counted.add(1, [event('a', 10), event('b', 10), event('c', 12)])
+  t.same(counted.of(1), { repeated: 0, disordered: 0 })
+  counted.add(1, [event('c', 12), event('d', 11), event('e', 5, true)])
+  t.same(counted.of(1), { repeated: 1, disordered: 1 }, 'what is fetched after a gap is late')
+  t.same(counted.of(2), { repeated: 0, disordered: 0 })
+  counted.forget(1)
+  t.same(counted.of(1), { repeated: 0, disordered: 0 })
 })
