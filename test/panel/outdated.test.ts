@@ -34,6 +34,30 @@ t.test(
 )
 
 t.test(
+  'the library of charts that is gone is asked for anew, with the page',
+  { skip: noBrowser, timeout: 240_000 },
+  async (t) => {
+    const service = await startService(t)
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const visitor = await visit(browser, service)
+    const { page, context } = visitor
+    let asked = 0
+    await context.route('**/assets/uPlot*.js', (route) => {
+      asked++
+      return asked === 1 ? route.fulfill({ status: 404, body: '' }) : route.continue()
+    })
+    const phone = '+14155559305'
+    const client = await service.client(phone)
+    await client.link(await client.person('Bot'))
+    await signIn(visitor, service, phone)
+    await page.goto('/dashboard')
+    await page.locator('.plot canvas').waitFor()
+    t.equal(asked, 2)
+  },
+)
+
+t.test(
   'a page that does not come while the service is away leaves the panel in place',
   { skip: noBrowser, timeout: 240_000 },
   async (t) => {

@@ -145,6 +145,7 @@ interface PointedAt {
 /** Draws on a canvas in `place`; returns the bar under the pointer. The library comes with the first chart. */
 function usePlot(place: RefObject<HTMLDivElement | null>, props: BarsProps): PointedAt | undefined {
   const [pointed, setPointed] = useState<PointedAt>()
+  const [failed, setFailed] = useState<{ readonly cause: unknown }>()
   const { compact, hour, date, dateOfUtc } = useFormats()
   const { bars, step, part, before, format } = props
   // As text, because the objects are new with each answer.
@@ -160,7 +161,7 @@ function usePlot(place: RefObject<HTMLDivElement | null>, props: BarsProps): Poi
     const resize = new ResizeObserver(() => plot?.setSize(sizeOf(root)))
     const redraw = () => plot?.redraw()
     const themes = new MutationObserver(redraw)
-    import('uplot').then(({ default: Plot }) => {
+    const draw = (Plot: typeof UPlot) => {
       if (look.signal.aborted) return
       const named = step === 'day' ? dateOfUtc : bars.length <= HOURS_NAMED ? hour : date
       const label = (seconds: number) => named(seconds * 1_000)
@@ -176,7 +177,10 @@ function usePlot(place: RefObject<HTMLDivElement | null>, props: BarsProps): Poi
       themes.observe(document.documentElement, { attributeFilter: ['data-theme'] })
       const dark = matchMedia('(prefers-color-scheme: dark)')
       dark.addEventListener('change', redraw, { signal: look.signal })
-    })
+    }
+    import('uplot')
+      .then(({ default: Plot }) => draw(Plot))
+      .catch((cause: unknown) => setFailed({ cause }))
     return () => {
       look.abort()
       resize.disconnect()
@@ -185,6 +189,8 @@ function usePlot(place: RefObject<HTMLDivElement | null>, props: BarsProps): Poi
       tell.current(undefined)
     }
   }, [text, place, compact, hour, date, dateOfUtc, format])
+  // As for a page that does not come.
+  if (failed) throw failed.cause
   return pointed
 }
 
