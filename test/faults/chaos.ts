@@ -9,15 +9,19 @@ import { type Stage, setStage } from '../kill/stage.ts'
 import { judge } from '../kill/verdict.ts'
 import { until } from '../support/client.ts'
 import { mounted } from '../support/mounted.ts'
+import type { Toxiproxy } from '../support/toxiproxy.ts'
 import { databaseFaults } from './database-faults.ts'
 import type { Fault } from './fault.ts'
 import { clockOf, machineFaults } from './machine-faults.ts'
+import { toxicFaults } from './toxic-faults.ts'
 
 export interface Plan {
   readonly perSecond: number
   readonly seconds: number
   /** Only faults whose name has this. */
   readonly only?: RegExp
+  /** What Toxiproxy does, one thing for each seed; or why there is none. */
+  readonly toxics?: { readonly toxiproxy: Toxiproxy | string; readonly seeds: readonly number[] }
 }
 
 export interface Outcome {
@@ -52,14 +56,18 @@ export async function runFaults(plan: Plan, told: (outcome: Outcome) => void): P
   await chmod(folder, 0o755)
   const clock = join(folder, 'clock')
   await writeFile(clock, '+0')
-  const faults = [...databaseFaults, ...machineFaults(disk?.path, clock)].filter(
-    ({ name }) => plan.only?.test(name) ?? true,
-  )
+  const { toxiproxy = '', seeds = [] } = plan.toxics ?? {}
+  const faults = [
+    ...databaseFaults,
+    ...machineFaults(disk?.path, clock),
+    ...toxicFaults(toxiproxy, seeds),
+  ].filter(({ name }) => plan.only?.test(name) ?? true)
   const stage = await setStage({
     perSecond: plan.perSecond,
     acknowledgesEarly: false,
     environment: clockOf(clock),
     ...(disk && { parent: disk.path }),
+    ...(typeof toxiproxy !== 'string' && { way: (name, port) => toxiproxy.leadTo(name, port) }),
   })
   opened.defer(() => stage.close())
   stage.spool.write()

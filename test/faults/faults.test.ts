@@ -1,6 +1,7 @@
-/** The fault test in its short form: three faults of the database and the service, and those of Redis. */
+/** The fault test in its short form: three faults of the database and the service, eight that Toxiproxy makes, and those of Redis. */
 import t from 'tap'
 import { hasRedis } from '../support/redis.ts'
+import { Toxiproxy } from '../support/toxiproxy.ts'
 import { runFaults } from './chaos.ts'
 import { outcomeLine, redisLine, totals } from './lines.ts'
 import { runRedisFaults } from './redis-faults.ts'
@@ -26,6 +27,22 @@ t.test(
     t.ok(report.acknowledged > 300, `${report.acknowledged} were acknowledged`)
   },
 )
+
+const toxiproxy = await Toxiproxy.start()
+const spoils = 'nor by what spoils the ways to the database and the network'
+const unspoiled = typeof toxiproxy === 'string' && toxiproxy
+
+t.test(spoils, { skip: unspoiled, timeout: takesMs }, async (t) => {
+  if (typeof toxiproxy !== 'string') t.teardown(() => toxiproxy.stop())
+  const toxics = { toxiproxy, seeds: [1, 2, 3, 4, 5, 6, 7, 8] }
+  const plan = { perSecond: 50, seconds: 1.5, only: /^toxics/, toxics }
+  const report = await runFaults(plan, (outcome) => t.comment(outcomeLine(outcome)))
+  for (const line of totals(report, [])) t.comment(line)
+  t.equal(report.outcomes.length, toxics.seeds.length)
+  t.equal(report.lost, 0)
+  t.same(report.violations, [])
+  t.equal(report.delivered, report.acknowledged)
+})
 
 t.test(
   'no code is lost or late by what happens to Redis',

@@ -26,6 +26,8 @@ export interface StageOptions {
   readonly environment?: NodeJS.ProcessEnv
   /** Where the folder of everything is made, instead of among the temporary ones. */
   readonly parent?: string
+  /** Resolves with a port by which the service gets to this one. */
+  readonly way?: (name: 'database' | 'network', port: number) => Promise<number>
 }
 
 export interface Stage {
@@ -56,13 +58,16 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const spool = await Spool.open(ACCOUNTS, { chats: CHATS, perSecond })
   opened.defer(() => spool.close())
   const port = await freePort()
+  const { way = async (_, port) => port } = options
+  const database = new URL(postgres.url())
+  database.port = `${await way('database', Number(database.port))}`
   const service = new ServiceProcess({
     PATH: process.env.PATH,
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled'),
-    KILL_DATABASE_URL: postgres.url(),
+    KILL_DATABASE_URL: database.href,
     KILL_KEY_FILE: keyFile,
     KILL_PORT: `${port}`,
-    SPOOL_PORT: `${spool.port}`,
+    SPOOL_PORT: `${await way('network', spool.port)}`,
     SPOOL_ACKNOWLEDGES_EARLY: `${acknowledgesEarly}`,
     ...options.environment,
   })
