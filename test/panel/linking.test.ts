@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startService } from '../support/service.ts'
-import { seriousIn } from './axe.ts'
+import { seriousIn, violationsIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
 import { dialogOf } from './dialog.ts'
 
@@ -103,6 +103,15 @@ t.test(
       })
       await owner.page.getByText('It is too old: send a new one').waitFor()
       t.same(owner.complaints, [])
+      await owner.context.close()
+    })
+
+    await t.test('a page whose time is over has a heading as any other', async (t) => {
+      const owner = await visit(browser, service)
+      await owner.page.goto('/link/chp_lnk_nothing')
+      await owner.page.getByText('This link no longer works').waitFor()
+      t.equal(await owner.page.locator('h1').allInnerTexts().then(String), 'Link an account')
+      t.same(await violationsIn(owner.page), [])
       await owner.context.close()
     })
 

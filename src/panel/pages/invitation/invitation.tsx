@@ -64,6 +64,7 @@ export function InvitationPage() {
         <Ready token={token} session={data} />
       ) : (
         <div className="card">
+          <h1 className="unseen">{t('invitation.title')}</h1>
           {isOver ? (
             <Over state="expired" />
           ) : data ? (
