@@ -10,6 +10,10 @@ const narrow = { width: 320, height: 700 }
 const isWiderThanScreen =
   'document.documentElement.scrollWidth > document.documentElement.clientWidth'
 
+/** What axe lets pass, and a checker of HTML does not: a second title, and lists whose pairs are only partly in groups. */
+const misplaced = `[...document.querySelectorAll('head title ~ title, dl > div ~ dt, dl > dd ~ div')]
+  .map((element) => element.outerHTML)`
+
 interface Look extends Required<Pick<Looks, 'language' | 'theme'>> {
   readonly width?: number
   /** Pages and moments that are looked at; all of them without it. */
@@ -44,6 +48,7 @@ async function walk(t: Test, browser: Browser, scene: PanelScene, trouble: Troub
   const isWanted = ([name]: readonly [string, unknown]) => !among || among.includes(name)
   const examine = async (name: string) => {
     t.same(await violationsIn(page), [], name)
+    t.same(await page.evaluate(misplaced), [], `${name} is well formed`)
     t.notOk(await page.evaluate(isWiderThanScreen), `${name} fits`)
   }
   await page.goto('/login')

@@ -333,8 +333,10 @@ function ChartWords({ chart, names }: ChartWordsProps) {
     <details className="small">
       <summary>{t('account.machine.list')}</summary>
       <dl className="facts">
-        <dt>{t('account.machine.anywhere')}</dt>
-        <dd>{anywhere.map((one) => leads(one))}</dd>
+        <div className="pair">
+          <dt>{t('account.machine.anywhere')}</dt>
+          <dd>{anywhere.map((one) => leads(one))}</dd>
+        </div>
         {chart.states.map(({ path }) => (
           <div key={path} className="pair">
             <dt>

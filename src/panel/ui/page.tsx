@@ -15,9 +15,7 @@ export function Page({ title, lead, crumbs, actions, narrow, children }: PagePro
   const heading = useRef<HTMLHeadingElement>(null)
   const { pathname } = useLocation()
 
-  useEffect(() => {
-    document.title = `${title} · Chapar`
-  }, [title])
+  useTitle(title)
 
   // Keyboard and screen reader users begin at the top of the new page.
   useEffect(() => {
@@ -41,6 +39,13 @@ export function Page({ title, lead, crumbs, actions, narrow, children }: PagePro
       {children}
     </div>
   )
+}
+
+/** Of the document. The one that it came with is kept: an element of its own beside it would be a second. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Chapar`
+  }, [title])
 }
 
 interface CardProps {

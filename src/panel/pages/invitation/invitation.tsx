@@ -10,6 +10,7 @@ import { Brand } from '../../layout/brand.tsx'
 import { Preferences } from '../../layout/preferences.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Form } from '../../ui/form.tsx'
+import { useTitle } from '../../ui/page.tsx'
 import { Empty, Failed, Loading, Notice, useFieldReason, Wrong } from '../../ui/states.tsx'
 import { Until } from '../../ui/time.tsx'
 import { LinkInput, LinkSteps } from '../linking/steps.tsx'
@@ -54,9 +55,9 @@ export function InvitationPage() {
   const invitation = useQuery(invitationQuery(token))
   const { data, error } = invitation
   const isOver = isGone(error)
+  useTitle(t('invitation.title'))
   return (
     <main className="alone">
-      <title>{`${t('invitation.title')} · Chapar`}</title>
       <Brand />
       {data && !isOver && isOpen(data) ? (
         <Open token={token} session={data} />

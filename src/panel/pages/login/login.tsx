@@ -12,6 +12,7 @@ import { Brand } from '../../layout/brand.tsx'
 import { Preferences } from '../../layout/preferences.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, Form } from '../../ui/form.tsx'
+import { useTitle } from '../../ui/page.tsx'
 import { Loading, Notice, useReason } from '../../ui/states.tsx'
 import { useSecondsLeft } from '../../ui/time.tsx'
 
@@ -150,6 +151,7 @@ export function LoginPage() {
   const session = useSession()
   const t = useT()
   const [query] = useSearchParams()
+  useTitle(t('login.title'))
   const [sent, setSent] = useState(rememberedCode)
   const sending = useMutation({
     mutationFn: sendCode,
@@ -159,7 +161,6 @@ export function LoginPage() {
   if (session.state === 'in') return <Navigate to={safe(query.get('next'))} replace />
   return (
     <main className="alone">
-      <title>{`${t('login.title')} · Chapar`}</title>
       <Brand />
       {!isSecureContext && <Notice tone="warn">{t('login.insecure')}</Notice>}
       <div className="card">
