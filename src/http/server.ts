@@ -42,6 +42,7 @@ import {
   refuseUnclearLines,
   usualLeftovers,
 } from './malformed-requests.ts'
+import { BodyCopy } from './nodes/body-copy.ts'
 import { answer, ForwardedCall, reply } from './nodes/call.ts'
 import { believe, type RequestForwarder } from './nodes/forwarding.ts'
 import { type NodesSource, nodesRoute } from './nodes/operating.ts'
@@ -288,6 +289,8 @@ export class StartupServer {
     if (url === '/health/live') reply(response, 200, JSON.stringify(ok({ status: 'live' })))
     else if (url === '/health/ready') answer(response, starting.failure)
     else {
+      // Its body comes meanwhile, and another node may have to answer it.
+      BodyCopy.of(request, response)
       const give = () => {
         this.#forget(response)
         new ForwardedCall(request, response).giveUp(starting)

@@ -18,7 +18,7 @@ async function copyOf(t: Test, pieces: readonly Buffer[]): Promise<BodyCopy> {
   })
   const taken = Promise.withResolvers<BodyCopy>()
   server.on('request', async (request, response) => {
-    const copy = new BodyCopy(request, response)
+    const copy = BodyCopy.of(request, response)
     for await (const piece of request as AsyncIterable<Buffer>) {
       lend(piece)
       giveBackLent(piece)

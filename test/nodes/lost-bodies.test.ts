@@ -2,10 +2,13 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { StartupServer } from '../../src/http/server.ts'
 import { ownerLost } from '../../src/nodes/owners.ts'
 import { forwardingOf, listenForPeers, misdirect } from '../../src/nodes/peers.ts'
 import { until } from '../support/client.ts'
+import { freePort } from '../support/ports.ts'
 import { CREDENTIAL, KEY, SELF, type Serve, startForwarder } from './forwarder-scene.ts'
 
 const NEXT = 2
@@ -215,4 +218,31 @@ t.test('a client that leaves before its body has come takes the call with it', a
   sent.destroy()
   await until(() => request.destroyed && request.socket.destroyed)
   await t.rejects(answer)
+})
+
+t.test('a body that came while the node was starting goes to the owner', async (t) => {
+  const next = await listenForPeers('https://127.0.0.1:0', KEY)
+  t.teardown(() => next.close())
+  next.serve(async (request, response) => {
+    response.end(`the owner got ${Buffer.concat(await request.toArray())}`)
+  })
+  const place = async () => ({ credentialId: CREDENTIAL, owner: NEXT })
+  const rows = [SELF, NEXT].map((incarnation) => ({ incarnation, address: next.address }))
+  const { forwarder } = await startForwarder(t, { rows, find: place, look: place })
+  const at = { host: '127.0.0.1', port: await freePort(), trustProxy: false as const }
+  const logger = pino({ level: 'silent' })
+  const door = await StartupServer.open({ ...at, timing: { holdFor: 20_000 } } as never, logger)
+  const server = door.give((server) =>
+    forwarder.serveOn(server, (_, response) => void response.end('served here')),
+  )
+  t.teardown(() => door.close())
+  const url = `http://127.0.0.1:${at.port}/bot9:secret/sendMessage`
+  const answers = [
+    fetch(url, { method: 'POST', body: 'hello' }),
+    // Nobody has told how long this one is.
+    fetch(url, { method: 'POST', body: new Blob(['hel', 'lo']).stream(), duplex: 'half' } as never),
+  ]
+  await pause(300)
+  server?.listen()
+  for (const answer of answers) t.equal(await (await answer).text(), 'the owner got hello')
 })

@@ -23,6 +23,13 @@ export const joined = (chunks: readonly Buffer[]): Buffer => {
   return first && chunks.length === 1 ? first : Buffer.concat(chunks)
 }
 
+const COPY = Symbol('body copy')
+
+/** It stands in the request, as what `peers.ts` notes. */
+interface Noted extends IncomingMessage {
+  [COPY]?: BodyCopy
+}
+
 export class BodyCopy {
   readonly #request: IncomingMessage
   readonly #isShort: boolean
@@ -35,8 +42,14 @@ export class BodyCopy {
   /** What it has of `keptBytes`. */
   #counted = 0
 
-  /** To be made as soon as the request is there: what has come before is not in it. */
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  /** The only one of a request. To be asked for as soon as the request is there: what has come before is not in it. */
+  static of(request: IncomingMessage, response: ServerResponse): BodyCopy {
+    const noted = request as Noted
+    noted[COPY] ??= new BodyCopy(request, response)
+    return noted[COPY]
+  }
+
+  private constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request
     this.#isShort = isShort(request)
     this.isKept = Number(request.headers['content-length'] ?? 0) <= LONGEST_KEPT_BYTES

@@ -54,7 +54,7 @@ export class ForwardedCall {
     this.request = request
     this.response = response
     this.isShort = isShort(request)
-    this.copy = served ? undefined : new BodyCopy(request, response)
+    this.copy = served ? undefined : BodyCopy.of(request, response)
     this.#body = served?.body
     this.#wasServed = served !== undefined
     onClosed(response, () => {

@@ -181,7 +181,7 @@ export class RequestForwarder {
     target: RequestTarget,
     request: IncomingMessage,
     response: ServerResponse,
-    copy = forwardingOf(request) ? undefined : new BodyCopy(request, response),
+    copy = forwardingOf(request) ? undefined : BodyCopy.of(request, response),
   ): void {
     const leave = this.#count(target, request, response)
     // A node that forwarded the request looks for the owner itself.
