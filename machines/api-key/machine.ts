@@ -90,6 +90,7 @@ export const apiKeyMachine = apiKey.createMachine({
         'updates.drop': {
           actions: [
             { type: 'moveTo', params: ({ event }) => event.next - 1 },
+            'countAnew',
             'saveCursor',
             toAccepted,
           ],

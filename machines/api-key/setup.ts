@@ -122,6 +122,9 @@ export const apiKey = setup({
       lastPoll: ({ context: { lastPoll } }, { count }: PollRead) =>
         lastPoll && count > 0 ? { ...lastPoll, unconfirmed: lastPoll.unconfirmed + 1 } : lastPoll,
     }),
+    countAnew: assign({
+      lastPoll: ({ context: { lastPoll } }) => lastPoll && { ...lastPoll, unconfirmed: 0 },
+    }),
     moveTo: assign({ cursor: ({ context }, cursor: number) => Math.max(context.cursor, cursor) }),
     hold: assign({
       current: undefined,

@@ -151,6 +151,25 @@ t.test('dropping what is pending confirms all of it', async (t) => {
 })
 
 t.test(
+  'polls that got updates are counted until an offset confirms some, or all is dropped',
+  async (t) => {
+    const walk = begin()
+    const counted = () => walk.snapshot.context.lastPoll?.unconfirmed
+    const got = (offset: number, count = 2) => next(walk, poll('p', { offset, next: 110 }), count)
+    for (const so of [1, 2]) {
+      got(0)
+      t.equal(counted(), so)
+    }
+    walk.send({ type: 'updates.drop', requestId: 'd', next: 105, now: 0 })
+    t.equal(counted(), 0, 'what they got is dropped with the rest')
+    got(0)
+    t.equal(counted(), 1)
+    got(107)
+    t.equal(counted(), 1, 'the updates before are confirmed')
+  },
+)
+
+t.test(
   'the same offset within 3 s waits for at least 3 s, within half a second reads one',
   async (t) => {
     const second = (offset: number, after: number, timeoutMs = 0) => {
