@@ -1,4 +1,5 @@
 /** A write of buffered rows whose commit nobody has heard of is repeated: each row is stored once, each figure counted once. */
+import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -6,13 +7,14 @@ import type { Transition } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookExchange } from '../../actors/ports/webhooks.ts'
 import { Arguments } from '../../src/bot-api/arguments.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline.ts'
-import { openDatabase } from '../../src/database/database.ts'
-import { forgetMarks } from '../../src/database/write-behind.ts'
+import { openDatabase, type Queryable } from '../../src/database/database.ts'
+import { forgetMarks, marked, markStored } from '../../src/database/write-behind.ts'
 import { CallLog } from '../../src/exchanges/calls.ts'
 import { ExchangeLog } from '../../src/exchanges/log.ts'
 import type { Vault } from '../../src/security/vault.ts'
 import { DeliveryLog } from '../../src/webhooks/delivery-log.ts'
 import { journalOn, requestRecord } from '../observability/journal-rig.ts'
+import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { only } from '../support/fakes.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -154,6 +156,54 @@ t.test('attempts of webhooks and what went over the wire', async (t) => {
   await forgetMarks(database)
   t.equal((await database.query('select from write_mark')).length, 0)
 })
+
+t.test(
+  'a write that is repeated while the one before is under way waits for how that ends',
+  async (t) => {
+    const { database } = await testDatabase(t)
+    await database.query('create table kept (n int)')
+    const insertion = `with ${marked('$1', '$2::bigint + cardinality($3::int[])')}
+    insert into kept select e.n from unnest($3::int[]) with ordinality as e (n, place)
+     where $2::bigint + e.place > (select before from mark)`
+    const writer = randomUUID()
+    const write = (tx: Queryable, before: number, rows: readonly number[]) =>
+      tx.query(insertion, [writer, before, rows])
+    const kept = async () =>
+      (await database.query<{ n: number }>('select n from kept order by n')).map(({ n }) => n)
+    /** Both begin with the row after `before`; the first ends once the second waits for it. */
+    const race = async (
+      before: number,
+      first: readonly number[],
+      second: readonly number[],
+      undone = false,
+    ) => {
+      let repeated: Promise<unknown> | undefined
+      await database
+        .transaction(async (tx) => {
+          await write(tx, before, first)
+          repeated = write(database, before, second)
+          await until(async () => {
+            const waiting = await database.query(
+              `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+            )
+            return waiting.length === 1
+          })
+          if (undone) throw new Error('undone')
+        })
+        .catch((cause) => t.match(cause, { message: 'undone' }))
+      await repeated
+      return kept()
+    }
+    t.same(await race(0, [1, 2], [1, 2, 3], true), [1, 2, 3], 'undone')
+    t.same(await race(3, [4, 5], [4, 5, 6]), [1, 2, 3, 4, 5, 6], 'stored')
+    t.same(await race(6, [7, 8, 9], [7]), [1, 2, 3, 4, 5, 6, 7, 8, 9], 'the repeated one is a half')
+    await write(database, 0, [1, 2, 3])
+    t.same(await kept(), [1, 2, 3, 4, 5, 6, 7, 8, 9], 'long late')
+    const stored = (before: number, count: number) =>
+      database.transaction((tx) => markStored(tx, { writer, before }, count))
+    t.same([await stored(8, 3), await stored(9, 2), await stored(11, 1)], [1, 2, 0])
+  },
+)
 
 t.test('whoever writes rows in batches that are repeated stores a mark with them', async (t) => {
   const source = join(import.meta.dirname, '..', '..', 'src')
