@@ -110,7 +110,7 @@ export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
     irregularities: store.irregularities,
     receiving: async (key) => {
       await webhooks.flush()
-      return receivingFacts(db, key)
+      return receivingFacts(db, key, clock.now())
     },
     isPolled: (apiKeyId, withinMs = POLLED_MS) => {
       const { waiting, lastPoll } = keys.peek(apiKeyId)?.snapshot.context ?? {}

@@ -32,8 +32,12 @@ interface Row {
   readonly answers_ms: number | null
 }
 
-export async function receivingFacts(db: Database, key: ApiKeyRecord): Promise<ReceivingFacts> {
-  const { webhook, turnedOff } = await webhooksOf(db, key.api_key_id)
+export async function receivingFacts(
+  db: Database,
+  key: ApiKeyRecord,
+  now: number,
+): Promise<ReceivingFacts> {
+  const { webhook, turnedOff } = await webhooksOf(db, key.api_key_id, now)
   return {
     mode: webhook ? 'webhook' : key.receive_mode,
     pending: key.pending_update_count,
@@ -79,9 +83,14 @@ async function kindsLeftOut(db: Database, apiKeyId: number): Promise<readonly st
   return came.some(({ is_wanted }) => is_wanted) ? [] : came.map(({ kind }) => kind)
 }
 
+const RECENT_MS = 600_000
+/** By the clock of the node, as the logs have it: that of the database may be another. */
+const recent = (now: number) => new Date(now - RECENT_MS)
+
 async function webhooksOf(
   db: Database,
   apiKeyId: number,
+  now: number,
 ): Promise<Pick<ReceivingFacts, 'webhook' | 'turnedOff'>> {
   const [row] = await db.query<Row>(
     `select w.sealed is not null as is_on, w.shown_url, w.failures, w.suspended_at, w.last_error_at, w.last_error_message,
@@ -92,12 +101,12 @@ async function webhooksOf(
             (select round(avg(a.duration_ms))::int from (
                select d.duration_ms from webhook_delivery d
                 where d.api_key_id = w.api_key_id and d.error is null
-                  and d.at >= greatest(w.set_at, now() - interval '10 minutes')
+                  and d.at >= greatest(w.set_at, $2)
                 order by d.at desc, d.id desc limit 10) a) as answers_ms
        from webhook w join api_key k on k.id = w.api_key_id
       -- Who polls since has no need of a webhook that was turned off.
       where w.api_key_id = $1 and (w.sealed is not null or k.polled_at is null)`,
-    [apiKeyId],
+    [apiKeyId, recent(now)],
   )
   if (!row) return { webhook: undefined, turnedOff: undefined }
   const { last_error_at: at, last_error_message: message } = row
@@ -113,10 +122,6 @@ async function webhooksOf(
     ? { webhook: state, turnedOff: undefined }
     : { webhook: undefined, turnedOff: state }
 }
-
-const RECENT_MS = 600_000
-/** By the clock of the node, as the log has it: that of the database may be another. */
-const recent = (now: number) => new Date(now - RECENT_MS)
 
 /** The calls of the key that were refused in the last ten minutes for a reason that says something, newest first. */
 export async function recentRefusals(

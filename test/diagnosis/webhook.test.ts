@@ -49,7 +49,7 @@ async function key(scopes = ['bot:receive']) {
   const world = (more: Partial<ApiKeyRecord> = {}) =>
     ({
       key: async () => ({ ...record, ...more }),
-      receiving: (given) => receivingFacts(db, given),
+      receiving: (given) => receivingFacts(db, given, Date.now() - behindMs),
       refusals: (id) => recentRefusals(db, id, Date.now() - behindMs),
       now: () => Date.now() - behindMs,
       isPolled: (_, withinMs = 10_000) => isPolled || lastPolledMs < withinMs,
@@ -77,6 +77,12 @@ async function key(scopes = ['bot:receive']) {
         `insert into webhook_delivery (at, user_id, api_key_id, update_id, attempt, url, status, duration_ms)
          values (now(), 1, $1, 1, 1, 'https://bot.example/hook', $2, 5)`,
         [api_key_id, status],
+      ),
+    answeredSlowly: (secondsAgo: number) =>
+      db.query(
+        `insert into webhook_delivery (at, user_id, api_key_id, update_id, attempt, url, status, duration_ms)
+         values (now() - $2 * interval '1 second', 1, $1, 1, 1, 'https://bot.example/hook', 200, 1200)`,
+        [api_key_id, secondsAgo],
       ),
     failed: (status: number) =>
       db.query(
@@ -217,6 +223,23 @@ t.test('a conflict of a node whose clock is not that of the database', async (t)
     slow.isSlow(seconds)
     await slow.refused('other_poll', seconds)
     t.match(await slow.mode(), { verdict: 'failed', code: 'two_pollers' }, `${seconds} s behind`)
+  }
+})
+
+t.test('slow answers, also by a node whose clock is not that of the database', async (t) => {
+  for (const seconds of [0, 700, -700]) {
+    const slow = await key()
+    await slow.webhook()
+    await slow.isOld()
+    slow.isSlow(seconds)
+    await slow.answeredSlowly(seconds + 590)
+    t.match(await slow.info(), { verdict: 'passed', code: 'endpoint_slow' }, `${seconds} s behind`)
+    const quick = await key()
+    await quick.webhook()
+    await quick.isOld()
+    quick.isSlow(seconds)
+    await quick.answeredSlowly(seconds + 610)
+    t.notOk((await quick.info()).code, 'long ago')
   }
 })
 
