@@ -72,13 +72,15 @@ async function checkKey(
   return failing('get_me', 'missing_scope', seen, say('add_scope_or_use_other', { scope, key }))
 }
 
-const pacing = (evidence: readonly Sentence[], count: number): Finding =>
-  count === 0
-    ? passed('get_me', evidence)
-    : passed('get_me', [...evidence, say('calls_paced', { count })], {
-        code: 'calls_too_fast',
-        remedy: say('heed_retry_after'),
-      })
+/** Whoever waits as told is told so now and then: to set a webhook twice in a second is enough. */
+const PACED = 3
+
+function pacing(evidence: readonly Sentence[], count: number): Finding {
+  if (count === 0) return passed('get_me', evidence)
+  const seen = [...evidence, say('calls_paced', { count })]
+  const remark = { code: 'calls_too_fast', remedy: say('heed_retry_after') } as const
+  return passed('get_me', seen, count < PACED ? undefined : remark)
+}
 
 /** An address that calls were refused at, and that the key still does not open for. */
 function lockedOut(refusals: readonly Refusal[], { allowed_ips }: ApiKeyRecord) {

@@ -23,7 +23,7 @@ const words: Words = {
   calls_refused_from: ({ address }) =>
     `Calls from ${address} were refused in the last ten minutes: the key may not be used there`,
   calls_paced: ({ count }) =>
-    `${counted(count, 'call was', 'calls were')} answered with 429 in the last ten minutes: too many came at once`,
+    `${counted(count, 'call was', 'calls were')} answered with 429 in the last ten minutes: too much for the service, the network or a chat`,
   scope_missing: ({ scope }) => `The key lacks the scope ${scope}`,
   may_not_receive: ({ scope }) => `The key may not receive: it lacks the scope ${scope}`,
 

@@ -102,12 +102,24 @@ t.test('a client that is told to slow down', async (t) => {
   const send = () => client.bot(key, 'sendMessage', { chat_id: ada.id, text: 'again' })
   const answers = await Promise.all(Array.from({ length: 12 }, send))
   const refusals = answers.filter(({ status }) => status === 429).length
-  t.ok(refusals > 1)
+  t.ok(refusals > 2)
   const { cause, next_action, steps } = await diagnose()
-  const text = `${refusals} calls were answered with 429 in the last ten minutes: too many came at once`
+  const text = `${refusals} calls were answered with 429 in the last ten minutes: too much for the service, the network or a chat`
   t.match(cause, { step: 'get_me', code: 'calls_too_fast', text })
   t.match(next_action, /retry_after/)
   t.match(steps[0], { verdict: 'passed' })
+})
+
+t.test('a client that was told so once, and waited', async (t) => {
+  const { client, key, diagnose } = await account('patient')
+  const set = () => client.bot(key, 'setWebhook', { url: 'http://127.0.0.1:9/hook' })
+  await set()
+  t.equal((await set()).status, 429)
+  const { cause, steps } = await diagnose()
+  t.equal(cause, null)
+  const text =
+    '1 call was answered with 429 in the last ten minutes: too much for the service, the network or a chat'
+  t.ok(steps[0].evidence.includes(text))
 })
 
 t.test('an endpoint that answers well, and slowly', async (t) => {
