@@ -21,7 +21,7 @@ export interface Joined {
 export interface NodeTable {
   /**
    * Adds a row for this start of the process and takes its lock. One of the same name that holds no lock is gone by then,
-   * unless it is just joining; where the locks are new, only if it has ended for certain.
+   * unless it is just joining or still listens; where the locks are new, only if it has ended for certain.
    */
   join(): Promise<Joined>
   /** Counts a beat; resolves with all rows that have not ended, or undefined where this node was declared gone. */

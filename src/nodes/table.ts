@@ -101,7 +101,9 @@ export class PostgresNodes implements NodeTable {
       const rows = await presentRows(tx)
       const ended = await endedOf(rows, address, areLocksNew)
       // A predecessor that crashed need not wait for the others to notice.
-      const predecessors = rows.filter((row) => row.name === name && ended.has(row))
+      const mayHaveEnded = rows.filter((row) => row.name === name && ended.has(row))
+      const answer = await Promise.all(mayHaveEnded.map((row) => this.#answers(row)))
+      const predecessors = mayHaveEnded.filter((_, at) => !answer[at])
       await tx.query(
         `with old as (delete from node where ended_at < now() - interval '${DAYS_KEPT} days')
          update node set state = 'gone', ended_at = now(), ended_by = 'crashed'
@@ -139,11 +141,10 @@ export class PostgresNodes implements NodeTable {
     }
   }
 
-  async declareGone({ row: { incarnation, beats, address }, cause }: Verdict): Promise<boolean> {
+  async declareGone({ row, cause }: Verdict): Promise<boolean> {
     const { db } = this.#options
-    // Cut off from the database, it goes on answering for as long as it trusts itself: its silence tells when that is over.
-    if (cause === 'crashed' && address !== null && (await knock(address)) === 'listens')
-      return false
+    const { incarnation, beats } = row
+    if (cause === 'crashed' && (await this.#answers(row))) return false
     const declared = await db.query(
       `update node set state = 'gone', ended_at = now(), ended_by = $3
         where id = $1 and beats = $2 and ended_at is null returning id`,
@@ -166,6 +167,16 @@ export class PostgresNodes implements NodeTable {
     } finally {
       await this.#disconnect()
     }
+  }
+
+  /**
+   * Whether one whose lock is free is only cut off from the database: it goes on answering for as long as it trusts itself, and
+   * its silence tells when that is over. Nobody else listens at the address of this node.
+   */
+  async #answers({ address }: { readonly address: string | null }): Promise<boolean> {
+    const { address: own, isSole } = this.#options
+    if (isSole || address === null || address === own) return false
+    return (await knock(address)) === 'listens'
   }
 
   /** The system keeps some in files, and a process that may open no more of them is alive. */

@@ -76,6 +76,24 @@ t.test('a node that is cut off and still listens is not declared gone by its loc
   t.ok(await one.table.declareGone({ row: ended, cause: 'crashed' }))
 })
 
+t.test(
+  'whoever listens at the address of a node that crashed knows that it has ended',
+  async (t) => {
+    const on = await testDatabase(t)
+    const listening = createServer().listen(0, '127.0.0.1')
+    await once(listening, 'listening')
+    t.teardown(() => listening.close())
+    const { port } = listening.address() as AddressInfo
+    const address = `https://127.0.0.1:${port}`
+    const crashed = await joined(t, on, 'before', address)
+    await crashed.beat()
+    // Made anew, its container has another name.
+    const next = await joined(t, on, 'after', address)
+    const row = rowOf(await next.beat(), crashed.incarnation)
+    t.ok(await next.table.declareGone({ row, cause: 'crashed' }))
+  },
+)
+
 t.test('whoever joins again under its name is not held up by its own lock', async (t) => {
   const on = await testDatabase(t)
   await untilLocksCount(on)
@@ -156,7 +174,7 @@ t.test('a living twin that has no lock since a restart of the server is not ende
     return rows.map(({ address }) => Object.keys(twins).find((name) => twins[name] === address))
   }
   t.same(await livingAfter(8), ['unknown', 'listening'])
-  t.same(await livingAfter(20), [], 'a free lock says enough later')
+  t.same(await livingAfter(20), ['listening'], 'later a free lock says it, where nobody answers')
   t.same(await livingAfter(8, { isSole: true }), [], 'and where nobody else has any')
   const other = { common: { ...common, baseUrl: 'https://b.test' } }
   await t.rejects(
@@ -164,7 +182,7 @@ t.test('a living twin that has no lock since a restart of the server is not ende
     /^BASE_URL: .* was up when .* ended/,
     'they may live, so they count',
   )
-  t.same(await livingAfter(20, other), [])
+  t.same(await livingAfter(20, other), ['listening'])
 })
 
 t.test('a twin that is just joining is not ended', async (t) => {
