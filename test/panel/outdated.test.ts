@@ -1,18 +1,22 @@
 /** A panel that stayed open over an update of the service. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+async function openPanel(t: Test, options: { readonly language?: 'en' | 'fa' } = {}) {
+  const service = await startService(t)
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  const visitor = await visit(browser, service, options)
+  return { ...visitor, service, visitor }
+}
 
 t.test(
   'a page that is gone is loaded anew, once',
   { skip: noBrowser, timeout: 240_000 },
   async (t) => {
-    const service = await startService(t)
-    const browser = await openBrowser()
-    t.teardown(() => browser.close())
-    const visitor = await visit(browser, service)
-    const { page, context } = visitor
+    const { service, visitor, page, context } = await openPanel(t)
     await signIn(visitor, service, '+14155559301')
     let asked = 0
     await context.route('**/assets/keys-*.js', (route) => {
@@ -37,11 +41,7 @@ t.test(
   'the library of charts that is gone is asked for anew, with the page',
   { skip: noBrowser, timeout: 240_000 },
   async (t) => {
-    const service = await startService(t)
-    const browser = await openBrowser()
-    t.teardown(() => browser.close())
-    const visitor = await visit(browser, service)
-    const { page, context } = visitor
+    const { service, visitor, page, context } = await openPanel(t)
     let asked = 0
     await context.route('**/assets/uPlot*.js', (route) => {
       asked++
@@ -61,11 +61,7 @@ t.test(
   'a page that does not come while the service is away leaves the panel in place',
   { skip: noBrowser, timeout: 240_000 },
   async (t) => {
-    const service = await startService(t)
-    const browser = await openBrowser()
-    t.teardown(() => browser.close())
-    const visitor = await visit(browser, service)
-    const { page, context } = visitor
+    const { service, visitor, page, context } = await openPanel(t)
     await signIn(visitor, service, '+14155559302')
     const files = /\/assets\/keys-|\/dashboard\/keys$/
     let asked = 0
@@ -89,10 +85,7 @@ t.test(
   'a language that does not come leaves the one at hand',
   { skip: noBrowser, timeout: 240_000 },
   async (t) => {
-    const service = await startService(t)
-    const browser = await openBrowser()
-    t.teardown(() => browser.close())
-    const { page, context, complaints } = await visit(browser, service, { language: 'fa' })
+    const { page, context, complaints } = await openPanel(t, { language: 'fa' })
     const catalogue = '**/assets/fa-*.js'
     await context.route(catalogue, (route) => route.abort())
     await page.goto('/login')
@@ -109,11 +102,7 @@ t.test(
   'a page whose connection is gone says of when it is, and one whose user left goes too',
   { skip: noBrowser, timeout: 240_000 },
   async (t) => {
-    const service = await startService(t)
-    const browser = await openBrowser()
-    t.teardown(() => browser.close())
-    const visitor = await visit(browser, service)
-    const { page, context } = visitor
+    const { service, visitor, page, context } = await openPanel(t)
     await signIn(visitor, service, '+14155559305')
     const lost = page.getByText(/^No connection to the service\. You see what it said at \d/)
     await page.getByText('Live', { exact: true }).waitFor()

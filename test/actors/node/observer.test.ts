@@ -1,21 +1,10 @@
 /** Whom a node takes for gone: counted in its own successful beats, with the lock as a second sign. */
 import t from 'tap'
 import { type NodeRow, Observer } from '../../../actors/node/observer.ts'
+import { nodeRow } from './rig.ts'
 
-const row = (incarnation: number, beats: number, isLocked = true): NodeRow => ({
-  incarnation,
-  name: `node-${incarnation}`,
-  address: null,
-  version: '1',
-  schema: '0083-nodes',
-  protocol: 1,
-  weight: 1,
-  state: 'up',
-  beats,
-  isToDrain: false,
-  isLocked,
-  startedAt: new Date(0),
-})
+const row = (incarnation: number, beats: number, isLocked = true) =>
+  nodeRow(incarnation, { state: 'up', beats, isLocked })
 
 /** The own beats after which the peer is declared gone; undefined where it is not within `most`. */
 function declaredAfter(observer: Observer, peer: NodeRow, most = 60) {

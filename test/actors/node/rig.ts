@@ -10,6 +10,22 @@ interface Kept extends Omit<NodeRow, 'state'> {
   state: NodeRow['state'] | 'left' | 'gone'
 }
 
+export const nodeRow = <State extends NodeRow['state']>(
+  incarnation: number,
+  seen: Pick<NodeRow, 'beats' | 'isLocked'> & { readonly state: State },
+) => ({
+  incarnation,
+  name: `node-${incarnation}`,
+  address: null,
+  version: '1',
+  schema: '0083-nodes',
+  protocol: 1,
+  weight: 1,
+  isToDrain: false,
+  startedAt: new Date(0),
+  ...seen,
+})
+
 const hasEnded = ({ state }: Kept) => state === 'left' || state === 'gone'
 
 /** What PostgreSQL keeps for all nodes. */
@@ -38,20 +54,7 @@ export class Way implements NodeTable {
   async join(): Promise<Joined> {
     this.#assertOpen()
     const incarnation = this.#rows.all.length + 1
-    this.#rows.all.push({
-      incarnation,
-      name: `node-${incarnation}`,
-      address: null,
-      version: '1',
-      schema: '0083-nodes',
-      protocol: 1,
-      weight: 1,
-      state: 'joining',
-      beats: 0,
-      isToDrain: false,
-      isLocked: true,
-      startedAt: new Date(0),
-    })
+    this.#rows.all.push(nodeRow(incarnation, { state: 'joining', beats: 0, isLocked: true }))
     return { incarnation, areLocksNew: true }
   }
 
