@@ -89,8 +89,16 @@ const beingErased = () =>
     retryAfterSeconds: 60,
   })
 
-/** Call it within a transaction, before other locks: other holders of this user wait for its end. */
-export async function holdUser(tx: Queryable, userId: number): Promise<void> {
+/**
+ * Call it within a transaction, before other locks: other holders of this user wait for its end. Resolves with whether the
+ * user stays: an erasure is never undone.
+ */
+export async function heldUser(tx: Queryable, userId: number): Promise<boolean> {
   const [user] = await tx.query<{ erasing_at: Date | null }>(hold, [userId])
-  if (!user || user.erasing_at) throw beingErased()
+  return user !== undefined && user.erasing_at === null
+}
+
+/** The same for what is refused while the user is being erased. */
+export async function holdUser(tx: Queryable, userId: number): Promise<void> {
+  if (!(await heldUser(tx, userId))) throw beingErased()
 }

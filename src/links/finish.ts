@@ -9,7 +9,7 @@ import { ended } from '../../machines/link/setup.ts'
 import { failed, LinkRefused, OwnershipLost, RequestFailed } from '../../machines/model/failure.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
-import { holdUser } from '../accounts/users.ts'
+import { heldUser } from '../accounts/users.ts'
 import { authorBefore, type Details, noteChange } from '../audit/log.ts'
 import { nativeIndex, sealIdentity, sealSecrets } from '../credentials/identity.ts'
 import type { Ownership } from '../credentials/ownership.ts'
@@ -120,7 +120,8 @@ async function finishOnce(
   const replaced = isLeft ? await sealOwn(db, vault, known, isOther) : undefined
   let standing = { epoch: 0, link: 0 }
   await db.transaction(async (tx) => {
-    await holdUser(tx, userId)
+    // To store it later would never work, and its session waits to be signed out.
+    if (!(await heldUser(tx, userId))) throw new RequestFailed(ended)
     if (known === undefined) await insert(tx, credentialId, { userId, platform, owner }, sealed)
     else {
       const taking = { credentialId, owner, held: held(credentialId)?.epoch, replaced }
