@@ -6,12 +6,13 @@ import t from 'tap'
 import { failed } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import { parseInvited, readInvitation } from '../../src/platforms/xmpp/invitation.ts'
+import { bookmarks } from '../../src/platforms/xmpp/rooms/bookmarks.ts'
 import { Invitations } from '../../src/platforms/xmpp/rooms/invitations.ts'
 import { quietLogger } from '../support/logger.ts'
-import type { Store } from './contract/recorder.ts'
+import { patience, type Store } from './contract/recorder.ts'
 import { perform, refusalOf, sending, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
-import { scene } from './xmpp/scene.ts'
+import { deviceOf, scene, until } from './xmpp/scene.ts'
 import { serverUnderTest } from './xmpp/under-test.ts'
 
 const mucUser = 'http://jabber.org/protocol/muc#user'
@@ -151,6 +152,8 @@ t.test('invitations over a server', { skip: serverUnderTest().skip }, async (t) 
     t.match(await told(store, room, 1), [
       { by, before: { status: 'member' }, after: { status: 'left' } },
     ])
+    const device = await deviceOf(t, account)
+    await until(async () => (await bookmarks(device, patience())).length === 0)
     await first.stop()
     const second = await open()
     friend.send(room, 'among ourselves')

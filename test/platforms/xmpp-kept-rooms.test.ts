@@ -3,39 +3,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Element, xml } from '@xmpp/client'
 import t, { type Test } from 'tap'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
-import { RequestRefused, Requests } from '../../src/platforms/xmpp/requests.ts'
+import { RequestRefused, type Requests } from '../../src/platforms/xmpp/requests.ts'
 import { addBookmark, bookmarks } from '../../src/platforms/xmpp/rooms/bookmarks.ts'
-import { SaltedKeys } from '../../src/platforms/xmpp/sasl/scram.ts'
-import { loginOf } from '../../src/platforms/xmpp/secrets.ts'
-import { Stream } from '../../src/platforms/xmpp/stream.ts'
 import { xmppServers } from '../support/xmpp-servers.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, sent } from './contract/scene.ts'
-import { Network, type XmppAccount } from './xmpp/network.ts'
-import { scene } from './xmpp/scene.ts'
+import { Network } from './xmpp/network.ts'
+import { deviceOf, scene, until } from './xmpp/scene.ts'
 
 const persistent = `<query xmlns="http://jabber.org/protocol/muc#owner"><x xmlns="jabber:x:data" type="submit">
   <field var="FORM_TYPE"><value>http://jabber.org/protocol/muc#roomconfig</value></field>
   <field var="muc#roomconfig_persistentroom"><value>1</value></field></x></query>`
-
-/** Another device of the account, to see what its server keeps for all of them. */
-async function deviceOf(t: Test, { jid, password, fields }: XmppAccount) {
-  const secrets = { jid, password, resource: 'tablet', server: fields.server! }
-  const login = loginOf(secrets, { allowPrivate: true, keys: new SaltedKeys() })
-  const ignore = () => undefined
-  const events = { bound: ignore, resumed: ignore, acknowledged: ignore, ended: ignore }
-  const stanza = (stanza: Element) => requests.take(stanza)
-  const stream = new Stream({ login, resumeMilliseconds: 0 }, { ...events, stanza })
-  const requests: Requests = new Requests(jid, (stanza) => stream.send(stanza))
-  t.teardown(() => stream.close())
-  await stream.up(patience())
-  return requests
-}
-
-async function until(isSo: () => Promise<boolean>) {
-  const signal = patience()
-  while (!(await isSo())) await delay(50, undefined, { signal })
-}
 
 for (const { name, skip, start } of xmppServers) {
   t.test(`rooms on ${name}`, { skip }, async (t) => {
@@ -92,6 +70,17 @@ for (const { name, skip, start } of xmppServers) {
       await until(async () => (await found()).length === rooms.length)
       t.strictSame((await found()).toSorted(), rooms.toSorted())
       t.notOk(first.reports.some(([report]) => report === 'unshared'))
+    })
+
+    await t.test('a room that is left while it is being bookmarked has no bookmark', async (t) => {
+      const { account, rooms, first } = await inRooms(t, 'one', 'two', 'three')
+      const [left = '', second = '', third = ''] = rooms.toReversed()
+      for (const chat of [left, second]) await perform(first, { kind: 'leave', chat })
+      const device = await deviceOf(t, account)
+      const found = async () => (await bookmarks(device, patience())).map(({ room }) => room)
+      await until(async () => `${await found()}` === third)
+      await delay(500)
+      t.same(await found(), [third])
     })
 
     await t.test('a room that another device added is taken over, and kept', async (t) => {

@@ -295,10 +295,14 @@ export class Rooms {
 
   /** Not joined again without a request. */
   #putOut({ address }: Room) {
-    const { logger, requests, failed } = this.#parts
     this.#rooms.delete(address)
-    this.#forget(address).catch(failed)
-    removeBookmark(requests, address, AbortSignal.timeout(FORGET_MS)).catch((err) =>
+    this.#forget(address).catch(this.#parts.failed)
+    void this.#unshare(address)
+  }
+
+  async #unshare(address: string): Promise<void> {
+    const { logger, requests } = this.#parts
+    await removeBookmark(requests, address, AbortSignal.timeout(FORGET_MS)).catch((err) =>
       logger.info({ err, room: address }, 'a room was not taken from the bookmarks'),
     )
   }
@@ -332,7 +336,8 @@ export class Rooms {
       this.#isUnshared ||= err instanceof RequestRefused
       return
     }
-    // The account may have left it meanwhile.
     if (this.#tending.wants(room)) await kept.keep({ ...bookmark, shared: true })
+    // The account has left it meanwhile, and the bookmark may have come after its removal.
+    else await this.#unshare(room)
   }
 }
