@@ -45,6 +45,7 @@ const mayRaceWithOwn = [
   'src/http/nodes/body-copy.ts',
   'src/jobs/redis-queues.ts',
   'src/media/sealing.ts',
+  'src/media/spool.ts',
   'src/platforms/telegram/link/qr.ts',
 ]
 

@@ -9,6 +9,8 @@ import { runRedisFaults } from './redis-faults.ts'
 const takesMs = 180_000
 t.setTimeout(takesMs)
 
+const toxiproxy = await Toxiproxy.start()
+if (typeof toxiproxy !== 'string') t.teardown(() => toxiproxy.stop())
 const skip = !(await hasRedis()) && 'redis-server is not installed'
 
 t.test(
@@ -28,12 +30,10 @@ t.test(
   },
 )
 
-const toxiproxy = await Toxiproxy.start()
 const spoils = 'nor by what spoils the ways to the database and the network'
 const unspoiled = typeof toxiproxy === 'string' && toxiproxy
 
 t.test(spoils, { skip: unspoiled, timeout: takesMs }, async (t) => {
-  if (typeof toxiproxy !== 'string') t.teardown(() => toxiproxy.stop())
   const toxics = { toxiproxy, seeds: [1, 2, 3, 4, 5, 6, 7, 8] }
   const plan = { perSecond: 50, seconds: 1.5, only: /^toxics/, toxics }
   const report = await runFaults(plan, (outcome) => t.comment(outcomeLine(outcome)))
