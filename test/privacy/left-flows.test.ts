@@ -1,5 +1,6 @@
 /** A user is erased while a network does not answer: what it has signed in for a link flow is signed out later. */
 import t, { type Test } from 'tap'
+import type { LinkStep } from '../../actors/ports/platform.ts'
 import { Eraser } from '../../src/privacy/erase.ts'
 import { MINUTE, scene } from '../links/left-scene.ts'
 import { failureOf } from '../support/accounts.ts'
@@ -93,6 +94,23 @@ t.test('for a day, and then nothing of them stays', async (t) => {
   ])
   t.ok(await userIsGone())
   t.same(await rows(), [])
+})
+
+t.test('what the network accepts only then is signed out, and not stored later', async (t) => {
+  const { network, flow, userId, restarted, userIsGone, logger } = await erasing(t)
+  const answered = Promise.withResolvers<LinkStep>()
+  network.answer = () => answered.promise
+  const { eraser, flows } = restarted()
+  const { actor } = await flows.find(flow, userId)
+  const verifying = failureOf(actor.ask({ type: 'link.verify', password: 'secret' }))
+  const erased = eraser.erase(userId)
+  const account = { native: 'theirs', firstName: 'Theirs' }
+  answered.resolve({ kind: 'done', account, secrets: 'new session' })
+  t.match(await verifying, { reason: 'link_over' })
+  t.ok(await erased)
+  t.same(network.ended, ['new session', flow])
+  t.ok(await userIsGone())
+  t.same(logger.errors, [])
 })
 
 t.test('meanwhile no flow begins', async (t) => {
