@@ -178,6 +178,17 @@ async function writeTransitions(
   })
 }
 
+/** The columns that the statements below unnest. */
+const columnsOf = (transitions: readonly Transition[]) => [
+  transitions.map((one) => one.credentialId),
+  transitions.map((one) => new Date(one.at)),
+  transitions.map((one) => one.from),
+  transitions.map((one) => one.to),
+  transitions.map((one) => one.event),
+  transitions.map((one) => one.reason ?? null),
+  transitions.map((one) => Math.round(one.durationMs)),
+]
+
 async function writeLines(
   tx: Queryable,
   node: string,
@@ -192,16 +203,7 @@ async function writeLines(
                    $6::text[], $7::bigint[])
             as t (credential_id, at, from_state, to_state, event, reason, duration_ms)
        join credential c on c.id = t.credential_id`,
-    [
-      lines.map((one) => one.credentialId),
-      lines.map((one) => new Date(one.at)),
-      lines.map((one) => one.from),
-      lines.map((one) => one.to),
-      lines.map((one) => one.event),
-      lines.map((one) => one.reason ?? null),
-      lines.map((one) => Math.round(one.durationMs)),
-      node,
-    ],
+    [...columnsOf(lines), node],
   )
 }
 
@@ -225,15 +227,7 @@ async function countRepeats(tx: Queryable, repeats: readonly Transition[]): Prom
            and c.to_state = r.to_state and c.event = r.event
            and c.reason is not distinct from r.reason
          order by id desc limit 1)`,
-    [
-      repeats.map((one) => one.credentialId),
-      repeats.map((one) => new Date(one.at)),
-      repeats.map((one) => one.from),
-      repeats.map((one) => one.to),
-      repeats.map((one) => one.event),
-      repeats.map((one) => one.reason ?? null),
-      repeats.map((one) => Math.round(one.durationMs)),
-    ],
+    columnsOf(repeats),
   )
 }
 
