@@ -42,6 +42,9 @@ export function tellStarted(): void {
 /** Resolves with an exit code after a signal, or when the first process cannot start. */
 export async function runNodes(options: ProcessesOptions): Promise<number> {
   const { count } = options
+  // Each process accepts for itself. Node.js would else accept here and hand on, and a connection that is handed to a process
+  // which has just crashed stays open without an answer for ever.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   const stopping = new AbortController()
   const workers = new Set<Worker>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

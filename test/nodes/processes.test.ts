@@ -1,5 +1,7 @@
 /** NODES=3: three processes behind one port, of which some are killed while bots call. */
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { testDatabase } from '../support/database.ts'
@@ -18,6 +20,13 @@ const isRunning = (pid: number): boolean => {
   } catch {
     return false
   }
+}
+
+/** Resolves once it has been answered. */
+async function newConnection(url: string): Promise<void> {
+  const asked = get(`${url}/health/live`, { agent: false, signal: AbortSignal.timeout(3_000) })
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  answer.resume()
 }
 
 t.test('three nodes on one port outlive each other', { timeout: 120_000 }, async (t) => {
@@ -45,7 +54,17 @@ t.test('three nodes on one port outlive each other', { timeout: 120_000 }, async
   )
   await pause(1_000)
   const [victim = 0] = children(service.pid)
+  process.kill(victim, 'SIGSTOP')
+  await pause(100)
+  const answers = await Promise.allSettled(
+    Array.from({ length: 9 }, () => newConnection(service.url)),
+  )
   process.kill(victim, 'SIGKILL')
+  t.same(
+    answers.filter(({ status }) => status === 'rejected'),
+    [],
+    'no connection is left with a process that accepts none',
+  )
   await pause(3_000)
   await all()
   for (const { friend, name } of bots) await client.write(friend.id, name, 'still there?')
