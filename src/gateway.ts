@@ -232,12 +232,10 @@ async function openPorts(
   { config, logger }: Pick<GatewayOptions, 'config' | 'logger'>,
   opened: AsyncDisposableStack,
 ): Promise<StartupServer | undefined> {
-  const { host, port, metrics } = config
+  const { host, metrics } = config
   if (metrics.port) await concerning('METRICS_PORT, HOST', assertFree(host, metrics.port))
-  if (cluster.isWorker) {
-    await concerning('PORT, HOST', assertFree(host, port))
-    return undefined
-  }
+  // A look by one of them would take connections from those that have started, and answer none.
+  if (cluster.isWorker) return undefined
   const server = await concerning('PORT, HOST', StartupServer.open(config, logger))
   opened.defer(() => server.close())
   return server

@@ -8,6 +8,7 @@ import { ConfigurationError } from './config/environment.ts'
 import { assertDurable } from './database/durability.ts'
 import { type KeptPostgres, keepRunning } from './database/embedded/supervisor.ts'
 import { type Gateway, startGateway } from './gateway.ts'
+import { assertFree } from './http/server.ts'
 import { runNodes, takeOrders, tellStarted } from './nodes/processes.ts'
 import { createLogger } from './observability/logger.ts'
 import { concerning, exitCodes, onUncaught, StartFailure } from './process/fatal-errors.ts'
@@ -97,9 +98,10 @@ try {
 
 /** This process only keeps the database and starts the others. */
 async function manyNodes(): Promise<number> {
-  const { dataDir, databaseUrl, metrics, node: name, nodes: count } = config
+  const { dataDir, databaseUrl, host, port, metrics, node: name, nodes: count } = config
   try {
     await concerning('DATA_DIR', prepareFolder(dataDir))
+    await concerning('PORT, HOST', assertFree(host, port))
     const postgres = databaseUrl === undefined ? await embeddedPostgres() : undefined
     const url = databaseUrl ?? postgres?.url() ?? ''
     const code = await runNodes({

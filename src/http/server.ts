@@ -366,7 +366,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
 /** Rejects with the system's error if the service cannot listen on the port. */
 export async function assertFree(host: string, port: number): Promise<void> {
-  const server = createTcpServer()
+  const server = createTcpServer((socket) => socket.destroy())
   server.listen({ host, port })
   await once(server, 'listening')
   server.close()

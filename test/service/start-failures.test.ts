@@ -67,6 +67,7 @@ t.test('a port in use', async (t) => {
   const PORT = `${await listening(t)}`
   const line = new RegExp(`^chapar: PORT, HOST: 127\\.0\\.0\\.1:${PORT}: in use by another process`)
   await refused(t, { DATABASE_URL: url, PORT }, line)
+  await refused(t, { DATABASE_URL: url, PORT, NODES: '2' }, line)
 })
 
 t.test('data in use by another process', { timeout: 100_000 }, async (t) => {

@@ -47,7 +47,7 @@ async function openLog(path: string): Promise<ServerLog> {
 
 /** Port 0 lets the system choose. Undefined when the port is taken. */
 async function tryPort(port: number): Promise<number | undefined> {
-  const server = createServer().listen(port, '127.0.0.1')
+  const server = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1')
   try {
     await once(server, 'listening')
     return (server.address() as AddressInfo).port
