@@ -8,10 +8,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 const FIRST = 20_000
 const LAST = 32_000
 
-/** A port of this machine that nobody listens on just now. */
+const given = new Set<number>()
+
+/** A port of this machine that nobody listens on just now, and another one each time. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, LAST)
+    if (given.has(port)) continue
+    given.add(port)
     const server = createServer().listen(port, '127.0.0.1')
     try {
       await once(server, 'listening')
