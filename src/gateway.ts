@@ -234,7 +234,7 @@ async function openPorts(
 ): Promise<StartupServer | undefined> {
   const { host, metrics } = config
   if (metrics.port) await concerning('METRICS_PORT, HOST', assertFree(host, metrics.port))
-  // A look by one of them would take connections from those that have started, and answer none.
+  // The process that starts them has looked. A look by one of them would take connections from those that have started.
   if (cluster.isWorker) return undefined
   const server = await concerning('PORT, HOST', StartupServer.open(config, logger))
   opened.defer(() => server.close())
