@@ -292,7 +292,7 @@ function openForwarder(parts: ForwarderParts, opened: AsyncDisposableStack): Req
   const { config, storage, core, nodes, logger } = parts
   const forwarder = new RequestForwarder({
     nodes,
-    owners: new Owners(storage.db),
+    owners: new Owners(storage.db, (apiKeyId) => core.keys.peek(apiKeyId)?.facts.credentialId),
     owns: core.actsFor,
     adopt: (sessionId, from) => core.links.adopt(sessionId, from),
     key: storage.vault.derive('node'),

@@ -124,6 +124,7 @@ const AT_ONCE = 500
 
 export class Owners {
   readonly #db: Queryable
+  readonly #accountOf: ((apiKeyId: number) => number | undefined) | undefined
   readonly #numbered: Readonly<
     Record<keyof typeof manyStatements, SharedStatements<number, NumberedOwner | undefined>>
   >
@@ -134,8 +135,10 @@ export class Owners {
     sizeCalculation: () => 1,
   })
 
-  constructor(db: Queryable) {
+  /** `accountOf`: that of a key which lives here, so that its calls need no look while the database is away. */
+  constructor(db: Queryable, accountOf?: (apiKeyId: number) => number | undefined) {
     this.#db = db
+    this.#accountOf = accountOf
     const lookup = (kind: keyof typeof manyStatements) =>
       sharedLookup(
         AT_ONCE,
@@ -148,10 +151,10 @@ export class Owners {
     this.#numbered = { key: lookup('key'), credential: lookup('credential') }
   }
 
-  /** The credential of a key that was looked up before. */
-  credentialOf(target: RequestTarget): number | undefined {
-    if (target.kind === 'credential') return target.id
-    return target.kind === 'key' ? this.#credentials.get(target.id) : undefined
+  /** The credential of a key that was looked up before, or lives here. */
+  credentialOf({ kind, id }: RequestTarget): number | undefined {
+    if (kind === 'credential') return id
+    return kind === 'key' ? (this.#credentials.get(id) ?? this.#accountOf?.(id)) : undefined
   }
 
   /** The remembered owner, or else that in the table. Undefined if the account or flow has ended or does not exist. */

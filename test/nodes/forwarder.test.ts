@@ -57,22 +57,54 @@ t.test('what is remembered of an account that this node has lost is not believed
   t.equal(await answer, 'served here', 'what the table says now is')
 })
 
-t.test('a poll gets nothing old from a node that cannot look its owner up', async (t) => {
-  const { port } = await startForwarder(t, {
+t.test('nobody gets anything old from a node that cannot look the owner up', async (t) => {
+  const lost = () => Promise.reject(new Error('the database does not answer'))
+  const { port, forwarder } = await startForwarder(t, {
     rows: [
       { incarnation: SELF, address: null },
       { incarnation: 2, address: 'https://127.0.0.1:9' },
     ],
     find: async () => here,
-    look: () => Promise.reject(new Error('the database does not answer')),
+    look: lost,
     owns: () => false,
     holdMs: 200,
   })
-  const ask = (method: string) => fetch(`http://127.0.0.1:${port}/bot7:secret/${method}`)
+  const ask = (path: string, how?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, how)
   const began = performance.now()
-  t.same(await (await ask('getUpdates')).json(), { ok: true, result: [] })
+  t.same(await (await ask('/bot7:secret/getUpdates')).json(), { ok: true, result: [] })
   t.ok(performance.now() - began > 190, 'not at once, or bots would ask all the time')
-  t.equal(await (await ask('getMe')).text(), 'served here')
+  // It would say that there is no webhook, that a setting stands already, or that a new secret opens nothing.
+  const method = 'POST'
+  for (const [path, how] of [
+    ['/bot7:secret/deleteWebhook', { method }],
+    [
+      '/bot7:secret/setWebhook',
+      { method, body: new URLSearchParams({ url: 'https://a.example' }) },
+    ],
+    ['/bot7:secret/getWebhookInfo'],
+    ['/bot7:secret/sendMessage', { method }],
+    ['/bot7:secret/getMe'],
+    ['/file/bot7:secret/photos/a.jpg'],
+    ['/api_keys/7/webhook', { method }],
+    ['/platforms/credentials/7'],
+  ] as const) {
+    const answer = await ask(path, how)
+    t.equal(answer.status, 503, path)
+    t.equal(answer.headers.get('retry-after'), '1')
+    t.match(await answer.json(), { ok: false, error_code: 503, parameters: { retry_after: 1 } })
+  }
+  t.equal(await (await ask(`/link-pages/${'a'.repeat(43)}`)).text(), 'served here', 'no account')
+
+  const inner = createServer((request, response) => forwarder.receive(request, response))
+  await once(inner.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => inner.close())
+  const { port: innerPort } = inner.address() as AddressInfo
+  const [passedOn] = await once(
+    get(`http://127.0.0.1:${innerPort}/bot7:a/deleteWebhook`),
+    'response',
+  )
+  passedOn.resume()
+  t.equal(passedOn.statusCode, 421, 'nor from one to which another passed it on')
 })
 
 t.test('a node that passed a call on is told to look again', async (t) => {

@@ -31,6 +31,13 @@ t.test('requests that look for owners at the same moment share a statement', asy
   t.equal(asked.length, 2)
 })
 
+t.test('the account of a key that lives here is known without a look', async (t) => {
+  const query = () => Promise.reject(new Error('the database does not answer'))
+  const owners = new Owners({ query }, (apiKeyId) => (apiKeyId === 4 ? 1_004 : undefined))
+  t.equal(owners.credentialOf({ kind: 'key', id: 4 }), 1_004)
+  t.equal(owners.credentialOf({ kind: 'key', id: 5 }), undefined)
+})
+
 t.test('a connection that was cut off without a word holds no request for long', async (t) => {
   let asked = 0
   const query = async () => {

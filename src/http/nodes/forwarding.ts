@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { NodeRow } from '../../../actors/node/observer.ts'
+import { RequestFailed } from '../../../machines/model/failure.ts'
 import type { Nodes } from '../../nodes/nodes.ts'
 import {
   isNamedInBody,
@@ -49,6 +50,8 @@ function clientOf(
 
 /** Between two looks for the owner of an account that moves. */
 const LOOK_MS = 100
+
+const isOfAccount = ({ kind }: RequestTarget) => kind === 'key' || kind === 'credential'
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -132,7 +135,8 @@ export class RequestForwarder {
         if (place && isElsewhere) misdirect(response)
         else this.#serveCounted(target, request, response)
       },
-      () => this.#serve(request, response),
+      // The node that asks gives up once it has looked for as long as it may.
+      () => (isOfAccount(target) ? misdirect(response) : this.#serve(request, response)),
     )
   }
 
@@ -276,13 +280,12 @@ export class RequestForwarder {
       }
     } catch (err) {
       logger.debug({ err }, 'a request could not be forwarded')
-      // Another node may own the account by now: what this one remembers of it may be old.
-      if (isPoll(call.request.url ?? '')) {
-        await pause(Math.max(0, until - performance.now()))
-        return call.giveUp()
-      }
-      // The database is unavailable: this node answers what it can without it.
-      if (call.isOnlyForwarded || call.hasLeft) call.giveUp()
+      // Bots ask again at once after an answer to a poll.
+      if (isPoll(call.request.url ?? '')) await pause(Math.max(0, until - performance.now()))
+      // Another node may own the account by now: what this one remembers of it, and of its keys, may be old.
+      const isInDoubt = isOfAccount(target) && !this.#isHere(target)
+      const why = err instanceof RequestFailed ? err : undefined
+      if (isInDoubt || call.isOnlyForwarded || call.hasLeft) call.giveUp(why)
       else this.#serveCounted(target, call.request, call.response, call.copy)
     } finally {
       if (isParked) this.#parked--
