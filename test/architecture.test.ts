@@ -301,7 +301,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/platforms/sandbox/session.ts': ['this.#readOn'],
   'src/platforms/xmpp/media/measure.ts': ['reader.cancel'],
   'src/platforms/xmpp/outbox.ts': ['this.#writeAll'],
-  'src/platforms/xmpp/rooms/rooms.ts': ['this.#unshare'],
+  'src/platforms/xmpp/rooms/rooms.ts': ['this.#clear'],
   'src/platforms/xmpp/rooms/tending.ts': ['this.#go'],
   'src/platforms/xmpp/stream.ts': ['stored.then', 'this.#recover'],
   'src/updates/group-commit.ts': ['this.#run'],

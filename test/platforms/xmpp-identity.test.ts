@@ -84,7 +84,7 @@ function receiving(server: Server, stored: Stored) {
     },
   } as Partial<SessionReport> as SessionReport
   const checkpoints = parseCheckpoints(stored.checkpoint, own)
-  const start = { own, checkpoints, invited: [], unarchived: [], sent: new SentRequests() }
+  const start = { own, checkpoints, invited: [], out: [], unarchived: [], sent: new SentRequests() }
   const ignore = () => undefined
   const ledger = new Ledger(start, report, {
     found: ignore,

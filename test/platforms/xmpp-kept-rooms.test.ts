@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Element, xml } from '@xmpp/client'
 import t, { type Test } from 'tap'
+import type { Json } from '../../machines/model/protocol.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { RequestRefused, type Requests } from '../../src/platforms/xmpp/requests.ts'
 import { addBookmark, bookmarks } from '../../src/platforms/xmpp/rooms/bookmarks.ts'
@@ -111,6 +112,48 @@ for (const { name, skip, start } of xmppServers) {
       t.notOk(store.texts().includes('are you in?'))
     })
 
+    for (const way of ['left', 'put out']) {
+      await t.test(`a crash leads an account into no room that it was ${way} of`, async (t) => {
+        const { account, friend, store, first, open, rooms } = await inRooms(t, 'gone', 'stays')
+        const [gone = '', stays = ''] = rooms
+        const device = await deviceOf(t, account)
+        const found = async () => (await bookmarks(device, patience())).map(({ room }) => room)
+        const owner = { credentialId: store.credentialId, epoch: 1 }
+        const kept = () => network.rooms.load(owner)
+        await until(async () => (await found()).length === 2)
+        const before = await kept()
+        // The process ends once it has stored that the account is out, before it has forgotten the room.
+        const commit = store.commit.bind(store)
+        let atCrash: Json | undefined
+        store.commit = (happenings, checkpoint) => {
+          if (isOut(checkpoint)) atCrash ??= checkpoint
+          commit(happenings, checkpoint)
+        }
+        if (way === 'left') await perform(first, { kind: 'leave', chat: gone })
+        else await friend.ask(gone, kick(account.user))
+        await store.until(() => atCrash)
+        await first.stop()
+        store.checkpoint = atCrash ?? null
+        for (const room of before) await network.rooms.keep(owner, room)
+        await addBookmark(device, { room: gone }, patience())
+
+        const second = await open()
+        friend.send(gone, 'are you in?')
+        friend.send(stays, 'and here?')
+        await store.message('and here?')
+        await until(async () => `${await found()}` === stays)
+        await until(async () => `${(await kept()).map(({ room }) => room)}` === stays)
+        await store.until(() => !isOut(store.checkpoint) || undefined)
+        t.notOk(store.texts().includes('are you in?'))
+        await sent(second, gone, 'back again')
+        await until(async () => (await found()).length === 2)
+        await second.stop()
+        await open()
+        friend.send(gone, 'and now?')
+        await store.message('and now?')
+      })
+    }
+
     await t.test('a room that the account left is not joined again', async (t) => {
       const { friend, store, first, open, rooms } = await inRooms(t, 'left', 'stays')
       const [left = '', stays = ''] = rooms
@@ -143,6 +186,13 @@ for (const { name, skip, start } of xmppServers) {
     t.equal(told.length, 1, 'told once')
   })
 }
+
+/** Some room is still to be forgotten. */
+const isOut = (checkpoint: Json) => 'out' in Object(checkpoint)
+
+/** An occupant without a role is none any more. */
+const kick = (nick: string) =>
+  `<query xmlns="${ns.mucAdmin}"><item nick="${nick}" role="none"/></query>`
 
 const leftBehind = (room: string) =>
   xml('item', { id: room }, xml('conference', { xmlns: ns.bookmarks, autojoin: 'false' }))

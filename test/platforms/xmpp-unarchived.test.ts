@@ -97,6 +97,7 @@ function sessions(checkpoint: Json = null) {
       own: trust.own,
       checkpoints: new Map(),
       invited: [],
+      out: [],
       unarchived,
       sent: new SentRequests(),
     }

@@ -3,7 +3,7 @@ import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
 import { nowSeconds } from './archive.ts'
 import type { IncomingMessage } from './delivery.ts'
-import type { Invitation } from './invitation.ts'
+import { type Invitation, parseInvited } from './invitation.ts'
 import { fingerprintOf, isRandom } from './message-identity.ts'
 
 export interface Checkpoint {
@@ -52,18 +52,42 @@ export function parseCheckpoints(stored: Json, own: string): Checkpoints {
   return checkpoints
 }
 
+/** What is stored with the checkpoints of an account. */
+export interface Beside {
+  /** The invitations that are not answered yet. */
+  readonly invited: readonly Invitation[]
+  /** Rooms that the account has left, or was put out of, and that may be kept or bookmarked still. */
+  readonly out: readonly string[]
+  readonly unarchived: readonly Unarchived[]
+}
+
+export const parseBeside = (stored: Json): Beside => ({
+  invited: parseInvited(stored),
+  out: parseOut(stored),
+  unarchived: parseUnarchived(stored),
+})
+
+function parseOut(stored: Json): string[] {
+  const { out } = fieldsOf(stored)
+  return (Array.isArray(out) ? out : []).filter((room) => typeof room === 'string')
+}
+
+const isZero = (count: number) => count === 0
+
 export function checkpointJson(
   checkpoints: Checkpoints,
   own: string,
-  { invited, unarchived }: { invited: readonly Invitation[]; unarchived: string },
+  { invited, out, unarchived }: Omit<Beside, 'unarchived'> & { readonly unarchived: string },
 ): Json {
-  if (checkpoints.size === 0 && invited.length === 0 && unarchived === '') return null
+  const isEmpty = [checkpoints.size, invited.length, out.length, unarchived.length].every(isZero)
+  if (isEmpty) return null
   const rooms = [...checkpoints].filter(([address]) => address !== own)
   const places = rooms.map(([room, place]) => [room, { ...place }] as const)
   return {
     ...checkpoints.get(own),
     ...(places.length > 0 && { rooms: Object.fromEntries(places) }),
     ...(invited.length > 0 && { invited: invited.map((each) => ({ ...each })) }),
+    ...(out.length > 0 && { out: [...out] }),
     ...(unarchived !== '' && { unarchived }),
   }
 }

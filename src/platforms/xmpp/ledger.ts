@@ -6,6 +6,7 @@ import { EventLine } from '../kit/event-line.ts'
 import { RecentMap, SparseMap } from '../kit/recent-map.ts'
 import type { SentRequests } from '../kit/sent-requests.ts'
 import {
+  type Beside,
   type Checkpoint,
   type Checkpoints,
   checkpointJson,
@@ -73,13 +74,14 @@ interface LedgerEvents {
   recall(): Promise<readonly IncomingMessage[]>
 }
 
-interface LedgerStart {
+interface LedgerStart extends Beside {
   readonly own: string
   readonly checkpoints: Checkpoints
-  readonly invited: readonly Invitation[]
-  readonly unarchived: readonly Unarchived[]
   readonly sent: SentRequests
 }
+
+/** So many rooms are remembered that the account is out of; the newest last. */
+const MOST_OUT = 100
 
 /** More invitations than real people send. */
 const MOST_INVITATIONS = 20
@@ -96,6 +98,7 @@ export class Ledger {
   #isRecalled = false
   #checkpoints: Checkpoints
   #invited: readonly Invitation[]
+  #out: readonly string[]
   /** The account and each of its rooms report on their own; they move the shared checkpoint one after the other. */
   readonly #line: EventLine
 
@@ -104,6 +107,7 @@ export class Ledger {
     this.#sent = start.sent
     this.#checkpoints = start.checkpoints
     this.#invited = start.invited
+    this.#out = start.out
     this.#repeats = new Repeats(start.unarchived)
     this.#unacknowledged = new Unacknowledged(start.unarchived)
     this.#line = new EventLine(report)
@@ -160,9 +164,32 @@ export class Ledger {
     })
   }
 
-  /** Stores a happening that is in no archive. */
-  tell(happening: Happening): Promise<void> {
-    return this.#line.run(() => this.#store([happening], this.#checkpoints, this.#invited))
+  /** The rooms that the next session must not take up again, whatever is stored or bookmarked. */
+  get out(): readonly string[] {
+    return this.#out
+  }
+
+  /** Stores that the account is out of a room, with the happening by which it was put out; one that is in no archive. */
+  noteOut(room: string, happening?: Happening): Promise<void> {
+    const out = (rooms: readonly string[]) => [...without(rooms, room), room].slice(-MOST_OUT)
+    return this.#noteOut(out, happening)
+  }
+
+  /** Nothing would lead the account back into the room any more, or it is to be in it again. */
+  async forgetOut(room: string): Promise<void> {
+    if (this.#out.includes(room)) await this.#noteOut((rooms) => without(rooms, room))
+  }
+
+  #noteOut(change: (rooms: readonly string[]) => readonly string[], happening?: Happening) {
+    return this.#line.run(async () => {
+      const before = this.#out
+      this.#out = change(before)
+      const happenings = happening ? [happening] : []
+      await this.#store(happenings, this.#checkpoints, this.#invited).catch((cause) => {
+        this.#out = before
+        throw cause
+      })
+    })
   }
 
   /** Removes an answered invitation. `joined`: the result. */
@@ -214,7 +241,8 @@ export class Ledger {
     invited: readonly Invitation[],
   ): Promise<void> {
     const unarchived = this.#unacknowledged.text
-    const checkpoint = checkpointJson(checkpoints, this.#own, { invited, unarchived })
+    const beside = { invited, out: this.#out, unarchived }
+    const checkpoint = checkpointJson(checkpoints, this.#own, beside)
     await this.#line.store(happenings, checkpoint)
     this.#checkpoints = checkpoints
     this.#invited = invited
@@ -271,6 +299,8 @@ export class Ledger {
     if (message.getChild('request', ns.receipts)) this.#events.receiptWanted(from, id)
   }
 }
+
+const without = (rooms: readonly string[], room: string) => rooms.filter((other) => other !== room)
 
 /** The message names another one by a reused id: earlier sessions may have stored that one. */
 function namesUnknown(message: Element): boolean {

@@ -13,14 +13,13 @@ import { SessionLife } from '../kit/session-life.ts'
 import type { Passages } from '../kit/steadily.ts'
 import { Archive } from './archive.ts'
 import { CatchUp } from './catch-up.ts'
-import { parseCheckpoints, parseUnarchived } from './checkpoint.ts'
+import { parseBeside, parseCheckpoints } from './checkpoint.ts'
 import { delivered, type IncomingMessage, recovered } from './delivery.ts'
 import { endingOf } from './endings.ts'
 import { conditionOf } from './failures.ts'
 import { type Context, perform } from './handlers.ts'
 import { History } from './history.ts'
 import { Inbox } from './inbox.ts'
-import { parseInvited } from './invitation.ts'
 import { Ledger } from './ledger.ts'
 import { type LeftSession, leftText } from './left-session.ts'
 import { download } from './media/download.ts'
@@ -140,8 +139,7 @@ export class XmppSession implements Session {
         own,
         checkpoints: parseCheckpoints(account.checkpoint, own),
         sent,
-        invited: parseInvited(account.checkpoint),
-        unarchived: parseUnarchived(account.checkpoint),
+        ...parseBeside(account.checkpoint),
       },
       report,
       {

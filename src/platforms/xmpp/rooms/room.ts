@@ -43,8 +43,8 @@ export interface RoomParts {
   /** Whether this session sent a message with this id. */
   sent(id: string): boolean
   failed(cause: unknown): void
-  /** Somebody put the account out. */
-  putOut(room: Room): void
+  /** Somebody put the account out: `happening`. */
+  putOut(room: Room, happening: Happening): void
 }
 
 /** A room that the account is in, as a session leaves it to the next one on the same stream. */
@@ -247,7 +247,7 @@ export class Room implements RoomReader {
   }
 
   #out(presence: Element, before?: Member) {
-    const { ledger, logger, failed, putOut } = this.#parts
+    const { logger, putOut } = this.#parts
     logger.info({ room: this.address }, 'the account is no longer in a room')
     const happening = removal(presence, {
       chat: this.chat,
@@ -257,8 +257,7 @@ export class Room implements RoomReader {
     })
     // The room goes on without the account, and tells it no longer who comes and goes.
     if (!happening) return this.left()
-    putOut(this)
-    ledger.tell(happening).catch(failed)
+    putOut(this, happening)
   }
 
   takeMessage(message: Element) {

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Element } from '@xmpp/client'
 import { failed, notFound } from '../../../../machines/model/failure.ts'
+import type { Happening } from '../../../../machines/model/happening.ts'
 import { SparseMap } from '../../kit/recent-map.ts'
 import { parseAddress } from '../address.ts'
 import { hostsRooms, roomFacts } from '../discovery.ts'
@@ -53,7 +54,7 @@ export class Rooms {
   readonly #tending: Tending
 
   constructor(parts: RoomsParts) {
-    this.#parts = { ...parts, putOut: (room) => this.#putOut(room) }
+    this.#parts = { ...parts, putOut: (...out) => this.#putOut(...out) }
     const { ledger, logger, requests, tendMilliseconds, failed } = parts
     this.#invitations = new Invitations({
       ledger,
@@ -123,7 +124,10 @@ export class Rooms {
   /** As `begin`, but nothing is to be joined. Resolves once it is known that the server answers. */
   async goOn(signal: AbortSignal): Promise<void> {
     const { kept, requests, own } = this.#parts
-    for (const { shared: _, ...bookmark } of await kept.load()) this.#tending.want(bookmark)
+    const out = this.#clearOut()
+    for (const { shared: _, ...bookmark } of await kept.load()) {
+      if (!out.has(bookmark.room)) this.#tending.want(bookmark)
+    }
     // Who gets what was said meanwhile may answer at once, which takes an account that was heard of.
     await ping(requests, parseAddress(own)?.domain ?? own, signal)
     for (const room of this.#restored) {
@@ -145,8 +149,12 @@ export class Rooms {
   async #takeUp(signal: AbortSignal): Promise<void> {
     const { kept, requests } = this.#parts
     const known = new Map((await kept.load()).map((room) => [room.room, room]))
-    for (const { autojoin, ...bookmark } of await bookmarks(requests, signal)) {
+    const shared = await bookmarks(requests, signal)
+    const out = this.#clearOut()
+    for (const room of out) known.delete(room)
+    for (const { autojoin, ...bookmark } of shared) {
       const before = known.get(bookmark.room)
+      if (out.has(bookmark.room)) continue
       if (autojoin && (before || known.size < MOST_ROOMS)) {
         const room: KeptRoom = { ...before, ...bookmark, shared: true }
         known.set(bookmark.room, room)
@@ -209,7 +217,8 @@ export class Rooms {
   async inside(address: string, signal: AbortSignal): Promise<Room> {
     const room = this.#rooms.get(address)
     const known = room ? undefined : await this.#bookmarkOf(address)
-    const isKept = (known ?? room) !== undefined && !this.#unkept.has(address)
+    const isStored = !this.#unkept.has(address) && !this.#parts.ledger.out.includes(address)
+    const isKept = (known ?? room) !== undefined && isStored
     if (room?.isJoined && isKept && !this.#joining.has(address)) return room
     if (!room && this.#rooms.size >= MOST_ROOMS) throw failed('bad_request', 'too many rooms')
     const entered = await this.#enter(known ?? { room: address }, signal)
@@ -230,16 +239,20 @@ export class Rooms {
     const room = this.#rooms.get(address)
     this.#rooms.delete(address)
     this.#tending.forget(address)
+    const { kept, ledger, requests } = this.#parts
     this.#leaving += 1
     try {
-      await this.#parts.kept.forget(address)
+      // Should the session end before all of it is done, the next one goes on with it.
+      await ledger.noteOut(address)
+      await kept.forget(address)
       await room?.leave(signal)
+      await removeBookmark(requests, address, signal).catch((cause) => {
+        throw doneInPart(cause)
+      })
+      await ledger.forgetOut(address).catch(this.#parts.failed)
     } finally {
       this.#leaving -= 1
     }
-    await removeBookmark(this.#parts.requests, address, signal).catch((cause) => {
-      throw doneInPart(cause)
-    })
   }
 
   /** The room as it stands, joined or not. */
@@ -293,17 +306,46 @@ export class Rooms {
     return entered
   }
 
-  /** Not joined again without a request. */
-  #putOut({ address }: Room) {
+  /** Not joined again without a request, whatever ends before it is forgotten everywhere. */
+  #putOut({ address }: Room, happening: Happening) {
     this.#rooms.delete(address)
-    this.#forget(address).catch(this.#parts.failed)
-    void this.#unshare(address)
+    this.#tending.forget(address)
+    const told = this.#parts.ledger.noteOut(address, happening)
+    void this.#clear(address, told)
   }
 
-  async #unshare(address: string): Promise<void> {
+  /** The rooms that the account is out of; what would lead it back into them is taken away once more. */
+  #clearOut(): ReadonlySet<string> {
+    const out = new Set(this.#parts.ledger.out)
+    for (const room of out) void this.#clear(room)
+    return out
+  }
+
+  /** Forgets a room here and at the server. Never rejects: what is left of it is for the next session. */
+  async #clear(address: string, told?: Promise<void>): Promise<void> {
+    const { ledger, failed } = this.#parts
+    // It may be joined again meanwhile.
+    const isOut = () => ledger.out.includes(address) && !this.#rooms.has(address)
+    this.#leaving += 1
+    try {
+      await told
+      if (isOut()) await this.#forget(address)
+      if (isOut() && (await this.#unshare(address))) await ledger.forgetOut(address)
+    } catch (cause) {
+      failed(cause)
+    } finally {
+      this.#leaving -= 1
+    }
+  }
+
+  async #unshare(address: string): Promise<boolean> {
     const { logger, requests } = this.#parts
-    await removeBookmark(requests, address, AbortSignal.timeout(FORGET_MS)).catch((err) =>
-      logger.info({ err, room: address }, 'a room was not taken from the bookmarks'),
+    return removeBookmark(requests, address, AbortSignal.timeout(FORGET_MS)).then(
+      () => true,
+      (err) => {
+        logger.info({ err, room: address }, 'a room was not taken from the bookmarks')
+        return false
+      },
     )
   }
 
@@ -316,6 +358,7 @@ export class Rooms {
   async #keep(bookmark: Bookmark): Promise<void> {
     this.#tending.want(bookmark)
     this.#unkept.set(bookmark.room, true)
+    await this.#parts.ledger.forgetOut(bookmark.room)
     await this.#parts.kept.keep({ ...bookmark, shared: false })
     this.#unkept.delete(bookmark.room)
     // One after the other: two at once would both set up the node of the bookmarks.
