@@ -23,6 +23,7 @@ import type { Database } from '../database/database.ts'
 import type { WriteWatch } from '../database/write-watch.ts'
 import type { WebhookReminders } from '../jobs/jobs.ts'
 import { KeyGate } from '../keys/gate.ts'
+import { endRevoked } from '../keys/service.ts'
 import { PostgresKeyStore } from '../keys/store.ts'
 import type { KeysWantedUpdates } from '../keys/wanted-updates.ts'
 import { onLinked } from '../links/finish.ts'
@@ -276,7 +277,8 @@ export function createCore(options: CoreOptions) {
     if (key) webhookWaker.changed(key, hasWebhook)
   })
   events.on('keysRevoked', (apiKeyIds) => {
-    for (const id of apiKeyIds) keys.awake(id).then((key) => key?.revoke())
+    const onDefect = (err: unknown) => logger.error({ err, apiKeyIds }, 'revoked keys did not end')
+    endRevoked(apiKeyIds, (id) => keys.awake(id)).catch(onDefect)
   })
   suspensions?.onChange((userId, isSuspended) => {
     apiKeys.suspensionChanged(userId)

@@ -131,10 +131,7 @@ export class KeyService {
   /** These keys of one account were revoked in the table: their actors end. */
   async revoked(credentialId: number, apiKeyIds: readonly number[]): Promise<void> {
     this.#options.wantedChanged?.(credentialId)
-    for (const id of apiKeyIds) {
-      const actor = await this.#options.live(id)
-      if (actor) await unlessEnded(actor, actor.revoke())
-    }
+    await endRevoked(apiKeyIds, (id) => this.#options.live(id))
   }
 
   /** From now on the key belongs to what the end of the share can revoke. */
@@ -203,6 +200,18 @@ export class KeyService {
 function crashOf(actor: ApiKeyActor | undefined): 'crashed' | 'failed' | undefined {
   const value = actor?.delivery?.snapshot.value
   return value === 'crashed' || value === 'failed' ? value : undefined
+}
+
+/** Ends the actors of keys that were revoked in the table; one that cannot end keeps no other one alive. */
+export async function endRevoked(
+  apiKeyIds: readonly number[],
+  live: KeyServiceOptions['live'],
+): Promise<void> {
+  const end = async (id: number) => {
+    const actor = await live(id)
+    if (actor) await unlessEnded(actor, actor.revoke())
+  }
+  await Promise.all(apiKeyIds.map(end))
 }
 
 /** An actor that ended meanwhile needs no change: the table has it, and the next actor reads the table. */

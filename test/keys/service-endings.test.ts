@@ -3,7 +3,7 @@ import t from 'tap'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../../src/database/database.ts'
-import { asOwner, KeyService, type KeyServiceOptions } from '../../src/keys/service.ts'
+import { asOwner, endRevoked, KeyService, type KeyServiceOptions } from '../../src/keys/service.ts'
 import { refused } from '../actors/refused.ts'
 
 const made = { created_at: new Date(), expires_at: null, revoked_at: null }
@@ -54,6 +54,23 @@ t.test('a new secret is shown even if the actor had stopped already', async (t) 
   const stopped = { isActive: false, snapshot: usable, rotated: refuse('unavailable') }
   const { key } = await serviceOf(stopped).rotate(1, row.id, 0)
   t.match(key, /^100000:[\w-]{43}$/)
+})
+
+t.test('revoked keys end where they live, whatever becomes of others', async (t) => {
+  const ended: number[] = []
+  const revoke = async () => void ended.push(ended.length)
+  const actors: Record<number, object | undefined> = {
+    1: { isActive: false, snapshot: usable, revoke: refuse('unavailable') },
+    2: { isActive: true, snapshot: { value: 'revoked' }, revoke: refuse('unauthorized') },
+    3: undefined,
+    4: { isActive: true, snapshot: usable, revoke },
+    5: { isActive: true, snapshot: usable, revoke: refuse('unavailable') },
+    6: { isActive: true, snapshot: usable, revoke },
+  }
+  const live = async (id: number) => actors[id] as unknown as ApiKeyActor | undefined
+  await endRevoked([1, 2, 3, 4], live)
+  await refused(t, endRevoked([5, 6], live), { code: 'unavailable' })
+  t.equal(ended.length, 2)
 })
 
 t.test('the end of a key is no end of a sign-in', async (t) => {
