@@ -191,6 +191,18 @@ export function chatFrom(value: string): PublicChat {
   return id
 }
 
+/** The `chat_id` of an object, where a number is accepted as well; empty for none. */
+export function chatIn(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return `${value}`
+  if (value == null) return ''
+  throw failed('bad_request', 'field "chat_id" must be of type String')
+}
+
+/** A number inside JSON, which may also be given as text. Any other value is none: a list of one would be taken for it. */
+export const numberIn = (value: unknown): number =>
+  typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
+
 /** `form` has one character for each byte, as in Node's request lines. An invalid escape stays as it is. */
 export function* formEntries(form: string): IterableIterator<[string, string]> {
   for (const pair of form.split('&')) {

@@ -11,7 +11,7 @@ import type { PublicOperation } from '../../machines/model/operation.ts'
 import type { Passing } from '../../machines/model/operation-passing.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { Upload } from '../media/media.ts'
-import { type Arguments, chatOf } from './arguments.ts'
+import { type Arguments, chatOf, numberIn } from './arguments.ts'
 import type { IdempotentCalls } from './idempotency.ts'
 import {
   type CallServices,
@@ -270,7 +270,7 @@ function deletedBy({ parameter }: ReceivedCall): Passing['deletes'] {
 function list(text: string | undefined): number[] | undefined {
   try {
     const value: unknown = JSON.parse(text ?? '')
-    return Array.isArray(value) ? value.map(Number) : undefined
+    return Array.isArray(value) ? value.map(numberIn) : undefined
   } catch {
     return undefined
   }

@@ -82,6 +82,10 @@ function assertRequest(more: Fields): void {
     const asked = more[name]
     if (!isObject(asked)) continue
     if (asked.request_id === undefined) throw badKey('Can\'t find field "request_id"')
+    for (const field of ['request_id', 'max_quantity']) {
+      if (!/^(number|string)$/.test(typeof (asked[field] ?? 1)))
+        throw badKey(`Field "${field}" must be a Number`)
+    }
     assertFlags(asked, flags, badKey)
     if (Number(asked.max_quantity ?? 1) > MOST_SHARED)
       throw badRequest('BUTTON_QUANTITY_MAX_INVALID')
@@ -258,11 +262,14 @@ function actionOf(value: Fields, { name, capabilities }: Platform): Fields {
   if (!isSent || !capabilities.actionButtons) {
     throw badRequest(`${action} buttons are not supported on ${name}`)
   }
-  const asked = value[action]
+  const asked = QUERIES.includes(action) ? stringField(value, action) : value[action]
   assertAction(action, asked)
   if (action === 'switch_inline_query_chosen_chat') return chosenChat(asked as Fields)
   return { [action]: SHAPES[action]?.(asked as Fields) ?? asked }
 }
+
+/** Actions that are a text. */
+const QUERIES = ['switch_inline_query', 'switch_inline_query_current_chat']
 
 /** What messages show of an action, whatever else was given. */
 const SHAPES: Readonly<Record<string, (asked: Fields) => unknown>> = {
@@ -274,7 +281,9 @@ const SHAPES: Readonly<Record<string, (asked: Fields) => unknown>> = {
 const CHOSEN = ['user', 'bot', 'group', 'channel'].map((kind) => `allow_${kind}_chats`)
 
 /** Any chat at all is chosen by the simpler action. */
-function chosenChat({ query = '', ...flags }: Fields): Fields {
+function chosenChat(asked: Fields): Fields {
+  const { query: _, ...flags } = asked
+  const query = stringField(asked, 'query') ?? ''
   const allowed = CHOSEN.filter((name) => flags[name])
   if (allowed.length === 0) throw badRequest('at least one chat type must be allowed')
   if (allowed.length === CHOSEN.length) return { switch_inline_query: query }

@@ -8,7 +8,7 @@ import type { Change } from '../../machines/model/operation-inline.ts'
 import type { DirectTerms, PostTerms } from '../../machines/model/payment.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { AnsweredPart, Quote, Text } from '../../machines/model/text.ts'
-import { Arguments, chatFrom } from './arguments.ts'
+import { Arguments, chatFrom, chatIn, numberIn } from './arguments.ts'
 import { buttonsOf, markupOf } from './markup.ts'
 import type { Call } from './method.ts'
 import { quoteOf } from './text.ts'
@@ -150,7 +150,7 @@ function priceFrom(value: unknown): NonNullable<PostTerms['price']> {
     throw failed('bad_request', 'unsupported currency of the suggested post specified')
   }
   const [least, most] = isStars ? STAR_PRICES : NANO_PRICES
-  const sum = Number(amount)
+  const sum = numberIn(amount)
   if (!Number.isSafeInteger(sum) || sum < least || sum > most) {
     const unit = isStars ? 'Telegram Stars' : 'toncoins'
     throw failed('bad_request', `invalid amount of ${unit} specified`)
@@ -289,14 +289,14 @@ export function replyOf(args: Arguments, platform: Platform): ReplyTarget {
   const parts = { ...quoteIn(value), ...partIn(value, platform) }
   if (replyTo <= 0) return {}
   // An empty name means no chat: some libraries always send the field.
-  const isNamed = chat_id != null && chat_id !== ''
-  const isElsewhere = isNamed && isAnotherChat(`${chat_id}`, args.text('chat_id') ?? '')
+  const replied = chatIn(chat_id)
+  const isElsewhere = replied !== '' && isAnotherChat(replied, args.text('chat_id') ?? '')
   if (!isElsewhere) return { replyTo, replyOptional, ...parts }
   if (!platform.capabilities.quotes) {
     throw failed('bad_request', 'replies to messages of other chats are not supported')
   }
   // The reference never leaves out a reply to a message of another chat.
-  return { replyTo, replyFrom: chatFrom(`${chat_id}`), ...parts }
+  return { replyTo, replyFrom: chatFrom(replied), ...parts }
 }
 
 function quoteIn(parameters: object): Pick<ReplyTarget, 'quote'> {

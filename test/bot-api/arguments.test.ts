@@ -8,8 +8,10 @@ import {
   chatOf,
   formEntries,
   isDeeperThan,
+  numberIn,
 } from '../../src/bot-api/arguments.ts'
 import { messageIdsOf } from '../../src/bot-api/methods/forwarding.ts'
+import { invoiceOf } from '../../src/bot-api/methods/payments.ts'
 import fc from '../support/fast-check.ts'
 
 const given = (value: string) => new Arguments([['it', value]])
@@ -204,6 +206,24 @@ t.test('a list is told from JSON that is none, and from what is no JSON', async 
   for (const broken of ['', '[', 'nul', '['.repeat(1_000)]) {
     t.throws(list(broken), { message: "can't parse things JSON object" }, broken)
   }
+})
+
+t.test('a list of one number is no number', (t) => {
+  for (const other of [[5], [['5']], [], {}, null, true, undefined]) t.same(numberIn(other), NaN)
+  t.same([numberIn(5), numberIn('5')], [5, 5])
+  const priced = {
+    title: 'A',
+    description: 'B',
+    payload: 'c',
+    currency: 'EUR',
+    provider_token: 'd',
+  }
+  const prices = [{ label: 'All', amount: 100 }]
+  const tips = (suggested_tip_amounts: unknown[]) => () =>
+    invoiceOf(Arguments.from({ ...priced, prices, max_tip_amount: 9, suggested_tip_amounts }))
+  t.match(tips([5, '7'])(), { tips: [5, 7] })
+  t.throws(tips([5, [7]]), { message: 'TIP_AMOUNTS_INVALID' })
+  t.end()
 })
 
 t.test('the first parameters, up to a number of characters', (t) => {

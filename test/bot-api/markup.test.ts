@@ -70,3 +70,24 @@ t.test('a button leads to pages and to chats, and runs nothing', async (t) => {
   t.throws(() => press('', { web_app: { url } }), secure)
   t.throws(() => press('', { login_url: { url } }), refused(url, 'Wrong HTTP URL'))
 })
+
+t.test('a list is no text and no number of a button', async (t) => {
+  const press = (more: object) =>
+    markupOn(telegramBot.capabilities, { inline_keyboard: [[{ text: 'Press', ...more }]] })
+  const key = (more: object) =>
+    markupOn(telegramBot.capabilities, { keyboard: [[{ text: 'Pick', ...more }]] })
+  for (const name of ['switch_inline_query', 'switch_inline_query_current_chat']) {
+    t.strictSame(press({ [name]: 'cats' }), {
+      buttons: [[{ text: 'Press', action: { [name]: 'cats' } }]],
+    })
+    t.throws(() => press({ [name]: ['cats'] }), {
+      message: new RegExp(`Field "${name}" must be of type String$`),
+    })
+  }
+  const chosen = { allow_user_chats: true, query: ['cats'] }
+  t.throws(() => press({ switch_inline_query_chosen_chat: chosen }), { message: /Field "query"/ })
+  t.ok(key({ request_users: { request_id: '1', max_quantity: 5 } }))
+  for (const asked of [{ request_id: [1] }, { request_id: 1, max_quantity: [5] }]) {
+    t.throws(() => key({ request_users: asked }), { message: /" must be a Number$/ })
+  }
+})

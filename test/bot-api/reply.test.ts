@@ -68,6 +68,14 @@ t.test('reply_parameters are read, formatted and checked', async (t) => {
   })
   t.strictSame(read({ message_id: 3, chat_id: 7 }), { replyTo: 3, replyOptional: false })
   t.strictSame(read({ message_id: 3, chat_id: '' }), { replyTo: 3, replyOptional: false })
+  for (const chat_id of [[-9], ['@durov'], {}, true, []]) {
+    const wrong = 'field "chat_id" must be of type String'
+    t.equal(
+      said(() => read({ message_id: 3, chat_id })),
+      wrong,
+      `${JSON.stringify(chat_id)}`,
+    )
+  }
   t.equal(
     said(() => read({ message_id: 3, chat_id: -9 }, plain)),
     'replies to messages of other chats are not supported',

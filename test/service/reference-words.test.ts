@@ -180,6 +180,11 @@ t.test('what cannot be parsed is refused in the words of the reference', async (
       { ...chat, suggested_post_parameters: { price: { currency: 'XTR', amount: 1 } } },
       'invalid amount of Telegram Stars specified',
     ],
+    [
+      'sendMessage',
+      { ...chat, suggested_post_parameters: { price: { currency: 'XTR', amount: [50] } } },
+      'invalid amount of Telegram Stars specified',
+    ],
     ['sendMessage', { ...chat, link_preview_options: { url: 'not-a-url' } }, 'WEBPAGE_URL_INVALID'],
     ['sendMessage', { ...chat, message_effect_id: '9999999999999999999' }, 'EFFECT_ID_INVALID'],
     [

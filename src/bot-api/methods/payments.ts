@@ -8,7 +8,7 @@ import {
   type ShippingOption,
   STARS,
 } from '../../../machines/model/payment.ts'
-import { Arguments } from '../arguments.ts'
+import { Arguments, numberIn } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
 import { send, sendParameters, suggestParameters } from '../sending.ts'
 
@@ -121,7 +121,7 @@ function priceOf(value: unknown): Price {
 function tipsOf(args: Arguments, maxTip: number): number[] {
   const given = args.json('suggested_tip_amounts') ?? []
   if (!Array.isArray(given)) throw badRequest('expected an Array of suggested tip amounts')
-  const tips = given.map(Number)
+  const tips = given.map(numberIn)
   const isRising = tips.every((tip, place) => tip > (tips[place - 1] ?? 0) && tip <= maxTip)
   if (tips.length > TIPS || !isRising) throw badRequest('TIP_AMOUNTS_INVALID')
   return tips
