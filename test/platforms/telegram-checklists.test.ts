@@ -31,6 +31,8 @@ t.test('checklists', async (t) => {
       offset = update.update_id + 1
       return update[kind]?.[has] && update[kind]
     }, 30_000)
+  // Until then the account does not know the group.
+  await heard('message', 'text')
 
   const tasks = [
     { id: 1, text: '<b>Tea</b>', parse_mode: 'HTML' },

@@ -31,7 +31,7 @@ t.test('Telegram accounts do what they are asked', async (t) => {
     const scene = await live(t, stage)
     const group = network.channel(scene.person, [], false)
     network.delivery.send(scene.friend, group, { message: 'hello' })
-    const session = await scene.open()
+    const session = await scene.listen()
     const chat = nativeOfPlace(group)
     const does = (operation: Operation) => perform(session, operation)
     return { ...scene, group, chat, does, session }
@@ -47,9 +47,10 @@ t.test('Telegram accounts do what they are asked', async (t) => {
   })
 
   await t.test('a closed source is not told in the words of the destination', async (t) => {
-    const { person, chat, does } = await inGroup(t)
+    const { person, chat, does, store } = await inGroup(t)
     const source = network.channel(person, [], false)
     const id = network.delivery.send(person, source, { message: 'from here' })
+    await store.message('from here')
     const passOn = { chat, from: nativeOfPlace(source), message: `${id}` }
     await does({ kind: 'forward', ...passOn })
     network.between = async (name, carryOut) => {
@@ -244,9 +245,10 @@ t.test('Telegram accounts do what they are asked', async (t) => {
   })
 
   await t.test('who is no administrator gets no link, and a private chat has none', async (t) => {
-    const { friend, person, does } = await inGroup(t)
+    const { friend, person, does, store } = await inGroup(t)
     const other = network.channel(friend, [person], false)
-    network.delivery.send(friend, other, { message: 'hello' })
+    network.delivery.send(friend, other, { message: 'hello, other' })
+    await store.message('hello, other')
     const ask = (chat: string) => refusalOf(does({ kind: 'invite', chat, primary: false }))
     t.match(await ask(nativeOfPlace(other)), { description: 'not enough rights' })
     t.match(await ask(`${friend.id}`), {
@@ -255,9 +257,10 @@ t.test('Telegram accounts do what they are asked', async (t) => {
   })
 
   await t.test('groups get pictures and lose them', async (t) => {
-    const { chat, does, group, person, friend } = await inGroup(t)
+    const { chat, does, group, person, friend, store } = await inGroup(t)
     const small = network.group([person, friend])
-    network.delivery.send(friend, small, { message: 'hello' })
+    network.delivery.send(friend, small, { message: 'hello, few' })
+    await store.message('hello, few')
     for (const [native, place] of [
       [chat, group],
       [nativeOfPlace(small), small],

@@ -4,6 +4,7 @@ import t from 'tap'
 import type { MediaService } from '../../src/media/media.ts'
 import { callWithFiles, picture } from '../service/files.ts'
 import { refused } from '../service/scene.ts'
+import { until } from '../support/client.ts'
 import { type Service, startService } from '../support/service.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { TOPIC_ICONS } from '../support/telegram-dc/stickers.ts'
@@ -144,6 +145,8 @@ t.test('sticker sets of an account of Telegram', async (t) => {
     const group = network.channel(person, [friend], false)
     network.delivery.send(friend, group, { message: 'hello' })
     const chat_id = Number(nativeOfPlace(group))
+    // Until its first message came, the account does not know it.
+    await until(async () => (await ask('getChat', { chat_id })).body.ok)
     await make('Group', [input('tea', '🍵')])
     const set = { chat_id, sticker_set_name: 'Group' }
     t.equal(await done('setChatStickerSet', set), true)

@@ -82,9 +82,11 @@ t.test('Telegram accounts write in topics', async (t) => {
   })
 
   await t.test('what is no forum, or no topic, is refused', async (t) => {
-    const { does, person, friend, chat } = await inForum(t)
+    const { does, person, friend, chat, store } = await inForum(t)
     const group = network.channel(person, [friend], false)
-    network.delivery.send(friend, group, { message: 'hello' })
+    network.delivery.send(friend, group, { message: 'no topics here' })
+    // Until then the account does not know the group.
+    await store.message('no topics here')
     const plain = { kind: 'create_topic', chat: nativeOfPlace(group), name: 'Tea' } as const
     t.match(await refusalOf(does(plain)), { description: 'the chat is not a forum' })
     const close = { kind: 'close_topic', chat } as const
