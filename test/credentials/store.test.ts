@@ -5,8 +5,9 @@ import { isKept } from '../../src/credentials/fence.ts'
 import { HealthBuffer } from '../../src/credentials/health.ts'
 import { PostgresCredentialStore } from '../../src/credentials/store.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline.ts'
-import type { Database } from '../../src/database/database.ts'
+import type { Database, Queryable } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
+import { whileLocked } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
 import { testVault } from '../support/vault.ts'
 import { stage } from '../updates/stage.ts'
@@ -173,16 +174,13 @@ t.test('a free account whose row somebody keeps locked belongs to nobody else', 
   const storeOf = await storesOn(t, db)
   const [mine, theirs] = [storeOf(one), storeOf(other)]
   await theirs.claim(owned)
-  await db.transaction(async (tx) => {
-    await tx.query('select from credential_log for update')
-    const held = tx.query('select pg_sleep(4.7)')
-    const claims = [mine.claim(id), mine.claim(owned)].map((claim) => claim.catch((it) => it))
-    const [free, foreign] = await Promise.all(claims)
-    const description = 'something else has locked the rows of the account'
-    t.same(free.failure, { code: 'unavailable', description, retryAfterSeconds: 1 })
-    t.same(foreign, new OwnershipLost())
-    await held
-  })
+  const lock = (tx: Queryable) => tx.query('select from credential_log for update')
+  const claim = (credentialId: number) => mine.claim(credentialId).catch((it) => it)
+  const claims = () => Promise.all([claim(id), claim(owned)])
+  const [free, foreign] = await whileLocked(db, lock, claims)
+  const description = 'something else has locked the rows of the account'
+  t.same(free.failure, { code: 'unavailable', description, retryAfterSeconds: 1 })
+  t.same(foreign, new OwnershipLost())
   t.match(await mine.claim(id), { credentialId: id, epoch: 1 })
 })
 

@@ -1,7 +1,7 @@
 /** A fresh, migrated database for one test, dropped when the test is over. */
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import { type Database, openDatabase } from '../../src/database/database.ts'
+import { type Database, openDatabase, type Queryable } from '../../src/database/database.ts'
 import { quietLogger } from './logger.ts'
 import { joinTestServer, leaveTestServer } from './postgres.ts'
 import { ensureTemplate } from './template.ts'
@@ -30,4 +30,24 @@ export async function testDatabase(t: Owner): Promise<TestDatabase> {
     if (!isUnderTap) await leaveTestServer()
   })
   return { url, database }
+}
+
+/** Does `work` while another transaction keeps the rows of `lock` locked, however long it takes on a busy machine. */
+export function whileLocked<Result>(
+  db: Database,
+  lock: (tx: Queryable) => Promise<unknown>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return db.transaction(async (tx) => {
+    await lock(tx)
+    const working = work()
+    let isOver = false
+    const end = () => {
+      isOver = true
+    }
+    working.then(end, end)
+    // PostgreSQL ends a transaction that is idle for some seconds.
+    while (!isOver) await tx.query('select pg_sleep(0.1)')
+    return working
+  })
 }

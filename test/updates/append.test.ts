@@ -2,12 +2,16 @@
 import t from 'tap'
 import { EventsUnstorable, RequestFailed } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
-import { openDatabase } from '../../src/database/database.ts'
+import { openDatabase, type Queryable } from '../../src/database/database.ts'
 import { Translator } from '../../src/translation/translator.ts'
 import { PostgresUpdateLog } from '../../src/updates/log.ts'
+import { whileLocked } from '../support/database.ts'
 import { testFileIds } from '../support/file-ids.ts'
 import { quietLogger } from '../support/logger.ts'
 import { FIRST, many, stage, written } from './stage.ts'
+
+const lockLogs = (ids: readonly number[]) => (tx: Queryable) =>
+  tx.query('select from credential_log where credential_id = any($1) for update', [ids])
 
 t.test('ids begin at the first one and go on without a gap, also after a restart', async (t) => {
   const { credential, node, stored } = await stage(t)
@@ -61,18 +65,14 @@ t.test(
     const ids = await Promise.all(Array.from({ length: 5 }, () => credential()))
     const [first = 0, locked = 0, ...others] = ids
     const { append } = await node(ids)
-    await db.transaction(async (tx) => {
-      await tx.query('select from credential_log where credential_id = any($1) for update', [
-        [first, locked],
-      ])
-      // While the first one waits, the others come together.
-      const appending = [first, ...others, locked].map((id) => append(id, many(2, 'x')))
-      const settled = Promise.allSettled(appending)
-      // For longer than two commits wait for a lock.
-      await tx.query('select pg_sleep(4.7)')
-      const outcomes = (await settled).map(({ status }) => status)
-      t.same(outcomes, ['rejected', ...others.map(() => 'fulfilled'), 'rejected'])
-    })
+    // While the first one waits, the others come together.
+    const appendAll = () =>
+      Promise.allSettled([first, ...others, locked].map((id) => append(id, many(2, 'x'))))
+    const outcomes = await whileLocked(db, lockLogs([first, locked]), appendAll)
+    t.same(
+      outcomes.map(({ status }) => status),
+      ['rejected', ...others.map(() => 'fulfilled'), 'rejected'],
+    )
     for (const id of others) t.same(await stored(id), ['x0', 'x1'])
     t.equal(await append(locked, many(2, 'x')), 2, 'it goes through later')
     t.same(await stored(locked), ['x0', 'x1'])
@@ -83,9 +83,7 @@ t.test('other accounts do not wait while one that is locked tries again', async 
   const { db, credential, node, stored } = await stage(t)
   const [locked, other] = [await credential(), await credential()]
   const { append } = await node([locked, other])
-  await db.transaction(async (tx) => {
-    await tx.query('select from credential_log where credential_id = $1 for update', [locked])
-    const held = tx.query('select pg_sleep(4.7)')
+  await whileLocked(db, lockLogs([locked]), async () => {
     await t.rejects(append(locked, many(2, 'x')), RequestFailed)
     const again = append(locked, many(2, 'x')).catch((cause) => cause)
     let isOver = false
@@ -96,7 +94,6 @@ t.test('other accounts do not wait while one that is locked tries again', async 
     t.equal(await append(other, many(2, 'b')), 2)
     t.notOk(isOver, 'they are stored before it fails')
     t.ok((await again) instanceof RequestFailed)
-    await held
   })
   t.equal(await append(locked, many(2, 'x')), 2, 'it goes through later')
   const both = await Promise.all([append(locked, many(2, 'y')), append(other, many(2, 'c'))])
