@@ -157,6 +157,8 @@ export interface PollRequest extends Partial<Wanted> {
   readonly timeoutMs: number
   /** Milliseconds since its client made it, if it has waited for the owner of its account. */
   readonly age?: number
+  /** A number that stands for the program that polls, as far as that names itself. */
+  readonly client?: number
 }
 
 type KeyRef = Actor<typeof apiKeyMachine>

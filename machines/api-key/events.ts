@@ -25,6 +25,8 @@ export interface PollUpdates extends Command, Partial<Wanted> {
   readonly age?: number
   /** The account still gets updates, and the service goes on. */
   readonly mayHold?: true
+  /** A number that stands for the program that polls, as far as that names itself. */
+  readonly client?: number
 }
 
 /** Throws away everything pending (`drop_pending_updates`). */
@@ -82,8 +84,21 @@ export interface LastPoll {
   readonly offset: number
   readonly at: number
   readonly next: number
-  /** The polls in a row that got updates, while no offset since has confirmed any. */
+  /** The polls in a row, all of one program, that got updates, while no offset since has confirmed any. */
   readonly unconfirmed: number
+  readonly client: number | undefined
+}
+
+/** What is remembered of a poll that begins. */
+export function noted(
+  poll: PollUpdates,
+  before: LastPoll | undefined,
+  confirms: boolean,
+): LastPoll {
+  const { offset, next, now: at, client } = poll
+  // What somebody has read by hand says nothing of the bot that polls now.
+  const isAnew = confirms || before?.client !== client
+  return { offset, at, next, unconfirmed: isAnew ? 0 : (before?.unconfirmed ?? 0), client }
 }
 
 /** How far past the next id an offset still counts as a confirmation (the reference's figure). */

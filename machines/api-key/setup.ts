@@ -18,6 +18,7 @@ import {
   type LastPoll,
   madeAt,
   mayReceive,
+  noted,
   type Poll,
   type PollRead,
   type PollUpdates,
@@ -74,8 +75,7 @@ function beginning(context: ApiKeyContext, event: PollUpdates) {
     timeoutMs: since < SAME_OFFSET_WAIT_MS ? Math.max(timeoutMs, SAME_OFFSET_WAIT_MS) : timeoutMs,
     filter,
   }
-  const unconfirmed = cursor > context.cursor ? 0 : (lastPoll?.unconfirmed ?? 0)
-  return { cursor, filter, poll, lastPoll: { offset, at: now, next, unconfirmed } }
+  return { cursor, filter, poll, lastPoll: noted(event, lastPoll, cursor > context.cursor) }
 }
 
 /** The poll that is held; throws if there is none, which the chart rules out. */

@@ -46,6 +46,8 @@ export interface BotCall {
   readonly forwarded?: Forwarded | undefined
   /** Milliseconds since its client made it; absent if it did not wait for the owner of its account. */
   readonly age?: number
+  /** How the program that calls names itself. */
+  readonly client?: string | undefined
   /** Both abort when the client goes away. They are functions because most methods need neither. */
   signal(): AbortSignal
   leaving(): AbortLike
@@ -93,6 +95,7 @@ export async function prepare(
     signal: received.signal,
     leaving: received.leaving,
     age: received.age ?? 0,
+    client: received.client,
     perform: performer(received, credentials, platform, connection),
     world,
   }

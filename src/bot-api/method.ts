@@ -29,6 +29,8 @@ export interface Call {
   leaving(): AbortLike
   /** Milliseconds since its client made it, as far as it has waited for the owner of its account. */
   readonly age: number
+  /** How the program that calls names itself. */
+  readonly client?: string | undefined
   /** Asks the account to do it; resolves with the reference's JSON. */
   perform(operation: PublicOperation): Promise<Json>
   readonly world: CallServices

@@ -53,6 +53,22 @@ t.test('a client that never moves its offset, until it does', async (t) => {
   t.match(await diagnose(), { cause: null }, 'the step that was told works')
 })
 
+t.test('a slow bot is not blamed for what somebody has read by hand before', async (t) => {
+  const { key, poll, write, diagnose } = await account('byhand')
+  await write()
+  await times(3, poll)
+  const asBot = async () => {
+    const headers = { 'user-agent': 'a bot' }
+    const answer = await fetch(`${service.url}/bot${key}/getUpdates`, { headers })
+    const { result } = (await answer.json()) as { readonly result: readonly Update[] }
+    t.ok(result.length > 0)
+  }
+  await asBot()
+  t.match(await diagnose(), { cause: null }, 'it works on the first ones')
+  await times(2, asBot)
+  t.match((await diagnose()).cause, { code: 'offset_kept', text: /^The last 3 calls/ })
+})
+
 t.test('a client that gives the update_id that it has, not the one after it', async (t) => {
   const { poll, write, diagnose } = await account('inclusive')
   await write(1)

@@ -82,6 +82,14 @@ function isSameTarget(current: WebhookTarget | undefined, wanted: WebhookTarget)
   )
 }
 
+/** A small number, which weighs less in the memory of a key than the name. */
+function numberOf(name: string): number {
+  let number = 0
+  for (let at = 0; at < Math.min(name.length, 200); at++)
+    number = (31 * number + name.charCodeAt(at)) & 0x3fffffff
+  return number
+}
+
 const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 }
 
 const getUpdates: Method = {
@@ -94,13 +102,14 @@ const getUpdates: Method = {
   parameters: { offset: 'integer', limit: 'integer', timeout: 'integer', allowed_updates: 'json' },
   required: [],
   // Not async, so that a waiting poll keeps nothing of the call in memory.
-  run: ({ args, key, leaving, platform, age }) => {
+  run: ({ args, key, leaving, platform, age, client }) => {
     const request = {
       offset: args.integer('offset', INT32),
       limit: args.has('limit') ? args.integer('limit', { min: 1, max: 100 }) : 100,
       timeoutMs: 1000 * args.integer('timeout', { min: 0, max: 50 }),
       ...wantedBy({ args, platform }),
       ...(age > 0 && { age }),
+      ...(client !== undefined && { client: numberOf(client) }),
     }
     return key.poll(request, leaving())
   },

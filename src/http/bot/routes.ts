@@ -145,6 +145,7 @@ async function prepareCall(
     idempotencyKey: headers['idempotency-key']?.toString(),
     forwarded: forwardingOf(request.raw)?.call,
     age: ageOf(request.raw),
+    client: headers['user-agent'],
     signal: () => goneSignal(reply),
     leaving: () => new ClientAbort(reply),
     named(name: string) {
