@@ -138,7 +138,8 @@ export class WebhookStore {
       const resend = dropTo === undefined ? before?.resend : undefined
       await tx.query(
         `insert into webhook (api_key_id, sealed, shown_url, ip_address, max_connections,
-           has_certificate, resend, header_names) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+           has_certificate, resend, header_names, set_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9::float8 / 1000))`,
         [
           apiKeyId,
           sealed,
@@ -148,6 +149,8 @@ export class WebhookStore {
           certificate !== undefined,
           resend ? JSON.stringify(resend) : null,
           headers?.map(({ name }) => name) ?? [],
+          // By the clock of this node, as its attempts have it: that of the database may be ahead of them.
+          Date.now(),
         ],
       )
       const progress = await endPolling(tx, apiKeyId, dropTo)
@@ -171,11 +174,11 @@ export class WebhookStore {
       const reached = Math.max(cursor, dropTo ?? 0, kept ?? 0)
       await tx.query(
         isGone
-          ? `update webhook set sealed = null, due_at = null, resend = null, last_error_at = now(),
+          ? `update webhook set sealed = null, due_at = null, resend = null, last_error_at = to_timestamp($2::float8 / 1000),
                     last_error_message = 'The webhook was removed: it answered 410 Gone for 23 hours'
               where api_key_id = $1`
           : 'delete from webhook where api_key_id = $1',
-        [apiKeyId],
+        isGone ? [apiKeyId, Date.now()] : [apiKeyId],
       )
       await tx.query(
         'update api_key set cursor = greatest(cursor, $2), webhook_progress = null where id = $1',
