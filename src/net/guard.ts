@@ -148,36 +148,43 @@ function forgettablePool(origin: string | URL, options: object): Pool {
 }
 
 /** One connection to an origin, for one request at a time; it is opened again whenever there is need. */
-export type GuardedConnection = Client
+export type Connection = Client
 
 /** Who speaks over a connection once there is one. */
 export interface ConnectionUser {
-  use(connection: GuardedConnection): void
+  use(connection: Connection): void
+}
+
+interface ConnectionsOptions extends Client.Options {
+  /** At most so many at once. */
+  readonly connections: number
 }
 
 /**
  * For who speaks to one origin only, again and again. A pool looks through all of its connections for each request, and has
- * the next one wait until the one before has left the event loop.
+ * the next one wait until the one before has left the event loop: with 32 requests at once that is a sixth of the client's
+ * processor time.
  */
-export class GuardedConnections {
+export class Connections {
   readonly #origin: string
-  readonly #options: ReturnType<typeof poolOptions>
-  readonly #all = new Set<GuardedConnection>()
+  readonly #options: ConnectionsOptions
+  readonly #all = new Set<Connection>()
   /** The one that was used last is the next one to be used. */
-  readonly #idle: GuardedConnection[] = []
+  readonly #idle: Connection[] = []
   readonly #waiting = new Set<ConnectionUser>()
+  #isRetired = false
   #isClosed = false
 
-  constructor(origin: string, options: GuardOptions) {
+  constructor(origin: string, options: ConnectionsOptions) {
     this.#origin = origin
-    this.#options = poolOptions(options)
+    this.#options = options
   }
 
   /** As soon as one is free. Nobody else gets it until it is given back; one that is closed refuses its request. */
   take(user: ConnectionUser): void {
     const connection = this.#idle.pop()
     if (connection) user.use(connection)
-    else if (this.#isClosed || this.#all.size < this.#options.connections) user.use(this.#open())
+    else if (this.#isRetired || this.#all.size < this.#options.connections) user.use(this.#open())
     else this.#waiting.add(user)
   }
 
@@ -187,8 +194,8 @@ export class GuardedConnections {
   }
 
   /** `isReusable`: its request has got a whole answer. */
-  giveBack(connection: GuardedConnection, isReusable: boolean): void {
-    if (isReusable && this.#all.has(connection)) this.#idle.push(connection)
+  giveBack(connection: Connection, isReusable: boolean): void {
+    if (isReusable && !this.#isRetired && this.#all.has(connection)) this.#idle.push(connection)
     else this.#end(connection)
     const [next] = this.#waiting
     if (!next) return
@@ -196,16 +203,22 @@ export class GuardedConnections {
     this.take(next)
   }
 
-  close(): void {
-    this.#isClosed = true
-    this.#idle.length = 0
-    for (const connection of this.#all) this.#end(connection)
+  /** Requests that are under way go on, and their connections end with them. Those that wait for one get a new one. */
+  retire(): void {
+    this.#isRetired = true
+    for (const connection of this.#idle.splice(0)) this.#end(connection)
     const waiting = [...this.#waiting]
     this.#waiting.clear()
     for (const next of waiting) next.use(this.#open())
   }
 
-  #open(): GuardedConnection {
+  close(): void {
+    this.#isClosed = true
+    for (const connection of this.#all) this.#end(connection)
+    this.retire()
+  }
+
+  #open(): Connection {
     const { connections: _, ...options } = this.#options
     const connection = new Client(this.#origin, options)
     if (this.#isClosed) this.#end(connection)
@@ -213,9 +226,16 @@ export class GuardedConnections {
     return connection
   }
 
-  #end(connection: GuardedConnection) {
+  #end(connection: Connection) {
     this.#all.delete(connection)
     connection.destroy().catch(() => undefined)
+  }
+}
+
+/** Such connections to public addresses. */
+export class GuardedConnections extends Connections {
+  constructor(origin: string, options: GuardOptions) {
+    super(origin, poolOptions(options))
   }
 }
 

@@ -17,9 +17,10 @@ import {
   connect as connectTls,
   createServer as createTlsServer,
 } from 'node:tls'
-import { type buildConnector, type Dispatcher, errors, Pool } from 'undici'
+import { buildConnector, errors } from 'undici'
 import type { Forwarded } from '../../machines/credential/events.ts'
 import { LISTEN_BACKLOG } from '../config/limits.ts'
+import { Connections } from '../net/guard.ts'
 
 /** The version of this protocol. During an upgrade nodes of the version before are spoken to in theirs, and let in. */
 export const PROTOCOL = 2
@@ -236,22 +237,22 @@ type Connected = Parameters<buildConnector.connector>[1]
 /** What a request to a peer is: one that is answered at once, one that is held, or any other that takes long. */
 type Kind = 'short' | 'held' | 'long'
 
-type Pools = Readonly<Record<'short' | 'held', Pool>>
+type ByKind = Readonly<Record<'short' | 'held', Connections>>
 
 /** The first node times what has to be timed: answers may take long, and uploads too. */
 const usual = { allowH2: false, keepAliveTimeout: IDLE_MS, headersTimeout: 0, bodyTimeout: 0 }
 
-const poolsOf = (address: string, options: Pool.Options): Pools => ({
-  short: new Pool(address, { ...options, connections: CALLS_AT_ONCE }),
-  held: new Pool(address, options),
-})
+const connectionsTo =
+  (address: string, connect: buildConnector.connector) =>
+  (connections = Number.POSITIVE_INFINITY) =>
+    new Connections(address, { ...usual, connect, connections })
 
 /**
  * One connection of TLS, in which each call has a connection of its own. So thousands of held polls cost no handshakes, and
  * what many calls write at the same moment goes out in one piece.
  */
 class Line {
-  readonly pools: Pools
+  readonly connections: ByKind
   readonly #socket: Socket
   readonly #session: ClientHttp2Session
   readonly #looking: NodeJS.Timeout
@@ -267,7 +268,8 @@ class Line {
     this.#socket = connectTls(to).setNoDelay().setKeepAlive(true, KEEP_ALIVE_MS)
     this.#left = left
     this.#looking = setInterval(() => this.#look(), LOOK_MS).unref()
-    this.pools = poolsOf(address, { ...usual, connect: (_, done) => this.#connect(done) })
+    const open = connectionsTo(address, (_, done) => this.#connect(done))
+    this.connections = { short: open(CALLS_AT_ONCE), held: open() }
     this.#session = connectSession(address, { ...unlimited, createConnection: () => this.#socket })
     const leave = () => this.#leave()
     // Each of its calls is told of an error, too.
@@ -278,9 +280,9 @@ class Line {
     return this.#socket.destroyed
   }
 
-  async destroy(): Promise<void> {
+  destroy(): void {
     this.#leave()
-    await Promise.all(Object.values(this.pools).map((pool) => pool.destroy()))
+    for (const connections of Object.values(this.connections)) connections.close()
     this.#session.destroy()
     this.#socket.destroy()
   }
@@ -288,7 +290,7 @@ class Line {
   #leave(): void {
     clearInterval(this.#looking)
     this.#left()
-    for (const pool of Object.values(this.pools)) if (!pool.closed) void pool.close()
+    for (const connections of Object.values(this.connections)) connections.retire()
     this.#session.close()
     this.#endUnused()
   }
@@ -303,7 +305,7 @@ class Line {
     const fail = (why: string) => done(new errors.ConnectTimeoutError(why), null)
     if (this.#session.closed || this.#session.destroyed) {
       this.#leave()
-      // The pool connects anew for each call that waits, within this answer: thousands would be too deep a stack.
+      // A connection is tried anew for each call that waits, within this answer: thousands would be too deep a stack.
       setImmediate(fail, 'the line is closed')
       return
     }
@@ -351,7 +353,7 @@ class Line {
 
 /** The connections to one peer. */
 export class Peer {
-  readonly #direct: Pools & { readonly long: Pool }
+  readonly #direct: ByKind & { readonly long: Connections }
   readonly #open: (() => Line) | undefined
   /** Those before the present one may still have calls. */
   #lines: readonly Line[] = []
@@ -366,8 +368,9 @@ export class Peer {
       // There is no certificate: a peer without the key cannot finish the handshake.
       checkServerIdentity: () => undefined,
     }
-    const options = { ...usual, connect: { ...security, timeout: CONNECT_MS } }
-    this.#direct = { ...poolsOf(address, options), long: new Pool(address, options) }
+    const connector = buildConnector({ ...security, allowH2: false, timeout: CONNECT_MS })
+    const open = connectionsTo(address, connector)
+    this.#direct = { short: open(CALLS_AT_ONCE), held: open(), long: open() }
     if (protocol < WITH_LINES) return
     this.#open = () => {
       const line: Line = new Line(address, security, () => {
@@ -377,18 +380,18 @@ export class Peer {
     }
   }
 
-  pool(kind: Kind): Dispatcher {
+  connections(kind: Kind): Connections {
     if (kind === 'long' || !this.#open) return this.#direct[kind]
     if (!this.#line) {
       this.#line = this.#open()
       this.#lines = [...this.#lines.filter(({ isClosed }) => !isClosed), this.#line]
     }
-    return this.#line.pools[kind]
+    return this.#line.connections[kind]
   }
 
   /** Requests in progress fail at once. */
-  async destroy(): Promise<void> {
-    const direct = Object.values(this.#direct).map((pool) => pool.destroy())
-    await Promise.all([...direct, ...this.#lines.map((line) => line.destroy())])
+  destroy(): void {
+    for (const connections of Object.values(this.#direct)) connections.close()
+    for (const line of this.#lines) line.destroy()
   }
 }

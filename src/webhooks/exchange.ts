@@ -5,8 +5,8 @@ import { LONGEST_REST_MS } from '../../machines/webhook/machine.ts'
 import { Gathered } from '../media/give-back.ts'
 import {
   AddressRefused,
+  type Connection,
   type ConnectionUser,
-  type GuardedConnection,
   type GuardedConnections,
 } from '../net/guard.ts'
 import { withoutControl } from '../security/redact.ts'
@@ -50,7 +50,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
   /** Among those that are under way; negative if it is not there. */
   place = -1
   readonly #parts: ExchangeParts
-  #connection: GuardedConnection | undefined
+  #connection: Connection | undefined
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #reason = ''
@@ -76,7 +76,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
     return this.#isOver
   }
 
-  use(connection: GuardedConnection): void {
+  use(connection: Connection): void {
     this.#connection = connection
     connection.dispatch(this.#parts.request, this)
   }

@@ -10,6 +10,7 @@ import { linkedAccount } from '../service/scene.ts'
 import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
+import { askPeer } from './ask-peer.ts'
 
 interface Answer {
   readonly ok: boolean
@@ -267,7 +268,10 @@ t.test('the port for nodes is closed to whoever lacks the key file', async (t) =
   const stranger = new Peer(row?.address ?? '', randomBytes(32))
   t.teardown(() => stranger.destroy())
   for (const kind of ['short', 'held', 'long'] as const) {
-    const asked = stranger.pool(kind).request({ path: `/bot${key}/getMe`, method: 'GET' })
+    const asked = askPeer(stranger.connections(kind), {
+      path: `/bot${key}/getMe`,
+      method: 'GET',
+    })
     await t.rejects(asked, { message: /SSL routines/ }, kind)
   }
   await t.rejects(fetch(`${row?.address}/bot${key}/getMe`), 'nor does it speak to a browser')

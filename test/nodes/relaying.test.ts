@@ -9,6 +9,7 @@ import { createServer } from '../../src/http/server.ts'
 import { forwardingOf, listenForPeers, Peer } from '../../src/nodes/peers.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { until } from '../support/client.ts'
+import { askPeer } from './ask-peer.ts'
 import { CREDENTIAL, KEY, type Serve, startForwarder } from './forwarder-scene.ts'
 
 const place = { credentialId: CREDENTIAL, owner: 2 }
@@ -118,12 +119,14 @@ t.test(
 
     const owner = await listenForPeers('https://127.0.0.1:0', KEY)
     const peer = new Peer(owner.address, KEY)
-    t.teardown(() => peer.destroy().then(() => owner.close()))
+    t.teardown(() => {
+      peer.destroy()
+      return owner.close()
+    })
     owner.serve((request, response) => app.routing(request, response))
     const between = async (headers: Record<string, string>) => {
       const asked = { method: 'GET', path: '/api_keys/9', headers } as const
-      const answer = await peer.pool('short').request(asked)
-      await answer.body.dump()
+      const answer = await askPeer(peer.connections('short'), asked)
       return Object.keys(answer.headers).sort()
     }
     const few = ['cache-control', 'content-length', 'content-type', 'x-request-id']

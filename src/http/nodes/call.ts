@@ -5,6 +5,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Failure } from '../../../machines/model/protocol.ts'
+import type { Connection, Connections, ConnectionUser } from '../../net/guard.ts'
 import { isPoll } from '../../nodes/owners.ts'
 import { type Forwarding, headersFor, noteTaken, PEER_NAME, type Peer } from '../../nodes/peers.ts'
 import { failureBody } from '../failure.ts'
@@ -103,17 +104,16 @@ export class ForwardedCall {
     const { method = 'GET', url = '/' } = request
     const isLong = !this.isShort || method === 'GET'
     const kind = isPoll(url) ? 'held' : isLong ? 'long' : 'short'
-    const relay = new Relay(response, this.#isRepeated)
+    const relay = new Relay(response, this.#isRepeated, peer.connections(kind))
     this.#relay = relay
-    const wanted = {
+    relay.begin({
       method: method as 'GET',
       path: url,
       servername: PEER_NAME,
       headers: headersFor(request, this.#forwarding),
       body: this.#content(),
-    }
+    })
     try {
-      peer.pool(kind).dispatch(wanted, relay)
       const outcome = await relay.outcome
       // The owner may have answered before it had all of the body: the rest of it stands before the next request.
       if (outcome === 'answered' && !request.complete) drain(request)
@@ -180,15 +180,21 @@ const neverSent = (cause: unknown): boolean =>
     String(Object(cause).code),
   )
 
+/** The types of the client leave the name out. */
+type PeerRequest = Dispatcher.DispatchOptions & { readonly servername: string }
+
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** `refused`: hidden from the client, because a library would repeat the call, and the first try may have been carried out. */
 type Relayed = 'answered' | 'elsewhere' | 'refused'
 
 /** The answer of another node on its way to the client: a short one in one piece, any other as it comes. */
-class Relay implements Dispatcher.DispatchHandler {
+class Relay implements Dispatcher.DispatchHandler, ConnectionUser {
   readonly #response: ServerResponse
   readonly #isRepeated: boolean
+  readonly #connections: Connections
+  #request: PeerRequest | undefined
+  #connection: Connection | undefined
   readonly #ended = Promise.withResolvers<Relayed>()
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
@@ -196,9 +202,20 @@ class Relay implements Dispatcher.DispatchHandler {
   /** The body of a short answer: its head goes out with it, which spares a packet. */
   #kept: Buffer[] | undefined
 
-  constructor(response: ServerResponse, isRepeated: boolean) {
+  constructor(response: ServerResponse, isRepeated: boolean, connections: Connections) {
     this.#response = response
     this.#isRepeated = isRepeated
+    this.#connections = connections
+  }
+
+  begin(request: PeerRequest): void {
+    this.#request = request
+    this.#connections.take(this)
+  }
+
+  use(connection: Connection): void {
+    this.#connection = connection
+    if (this.#request) connection.dispatch(this.#request, this)
   }
 
   /** Rejects if the answer did not come whole, or the client has left. */
@@ -211,9 +228,10 @@ class Relay implements Dispatcher.DispatchHandler {
     return this.#controller !== undefined
   }
 
-  /** The client has left. A request that waits for a connection has no controller yet. */
+  /** The client has left. A request whose connection is not open yet has no controller, and is cut once it is. */
   cut(): void {
     const cause = new Error('the client has left')
+    this.#connections.leave(this)
     this.#controller?.abort(cause)
     this.#ended.reject(cause)
   }
@@ -249,12 +267,18 @@ class Relay implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#giveBack(true)
     if (this.#relayed === 'answered' && !this.#response.destroyed) this.#end()
     this.#ended.resolve(this.#relayed)
   }
 
   onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
+    this.#giveBack(false)
     this.#ended.reject(cause)
+  }
+
+  #giveBack(isReusable: boolean): void {
+    if (this.#connection) this.#connections.giveBack(this.#connection, isReusable)
   }
 
   get #relayed(): Relayed {

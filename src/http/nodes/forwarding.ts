@@ -145,10 +145,9 @@ export class RequestForwarder {
     return this.#parked
   }
 
-  async close(): Promise<void> {
-    const peers = [...this.#peers.values()]
+  close(): void {
+    for (const peer of this.#peers.values()) peer.destroy()
     this.#peers = new Map()
-    await Promise.all(peers.map((peer) => peer.destroy()))
   }
 
   /** From now on calls for these wait until they have another owner. */
@@ -357,6 +356,6 @@ export class RequestForwarder {
       ]),
     )
     if (this.#isAlone !== wasAlone) this.#listen()
-    for (const [id, peer] of before) if (!this.#peers.has(id)) void peer.destroy()
+    for (const [id, peer] of before) if (!this.#peers.has(id)) peer.destroy()
   }
 }

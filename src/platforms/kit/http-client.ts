@@ -6,8 +6,8 @@ import { longIntegerSpans } from '../../json/spans.ts'
 import { Gathered } from '../../media/give-back.ts'
 import {
   AddressRefused,
+  type Connection,
   type GuardedAgent,
-  type GuardedConnection,
   GuardedConnections,
 } from '../../net/guard.ts'
 
@@ -128,7 +128,7 @@ export class HttpClient {
   }
 }
 
-type Lane = Pick<GuardedConnection, 'dispatch'>
+type Lane = Pick<Connection, 'dispatch'>
 
 interface LaneUser {
   use(lane: Lane): void
