@@ -1,4 +1,7 @@
-/** Checks that a given database keeps its commits, because the promise of the update log depends on it. */
+/**
+ * Checks a given database before anything is stored in it: that it keeps its commits, because the promise of the update log
+ * depends on it, that its settings mean what our statements take for granted, and that connections keep theirs.
+ */
 import pg from 'pg'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { concerning } from '../process/fatal-errors.ts'
@@ -13,6 +16,33 @@ const askVersion = `select current_setting('server_version_num')::int as version
 
 const patience = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 }
 
+/** What a connection of ours asks for: as a parameter, and by `options`, as the job queues and the migrations do. */
+const askedFor = { statement_timeout: 4_999, options: '-c lock_timeout=4998' }
+const askKept = `select current_setting('statement_timeout') = '4999ms'
+  and current_setting('lock_timeout') = '4998ms' as kept`
+
+const pooled = 'a pooler that keeps no settings of connections is in between'
+const direct = 'name the server itself'
+/** SQLSTATE: how poolers refuse settings, as a protocol that is violated or a feature that is missing. */
+const refusesSettings = new Set(['08P01', '0A000'])
+
+/**
+ * Settings of a role, of the database or of the server, as our statements take them for granted. Text is stored as UTF-8.
+ * A stricter isolation makes statements fail that would have waited, and other styles make dates and lists unreadable.
+ */
+const askUnfit = `select name, setting from pg_settings
+  where (name, setting) in (('array_nulls', 'off'), ('standard_conforming_strings', 'off'))
+     or name = 'server_encoding' and setting <> 'UTF8'
+     or name = 'default_transaction_isolation' and setting <> 'read committed'
+     or name = 'DateStyle' and setting not like 'ISO%'
+  order by name`
+const remedies: Readonly<Record<string, string>> = {
+  server_encoding: 'create the database with encoding UTF8',
+  default_transaction_isolation:
+    "alter role … set default_transaction_isolation = 'read committed'",
+  DateStyle: "alter role … set datestyle = 'ISO'",
+}
+
 interface DurabilityOptions {
   readonly url: string
   /** A trial of the service may run on a database that can lose commits. */
@@ -26,12 +56,13 @@ export function assertDurable(options: DurabilityOptions): Promise<void> {
 }
 
 async function judge({ url, production, logger }: DurabilityOptions): Promise<void> {
-  const client = new pg.Client({ connectionString: url, ...patience })
+  const client = new pg.Client({ connectionString: url, ...patience, ...askedFor })
   // The next statement on this connection fails with the same error.
   client.on('error', () => undefined)
-  await client.connect()
+  await client.connect().catch(explainRefusal)
   try {
     await assertNewEnough(client)
+    await assertSettings(client)
     const { rows } = await client.query<{ name: string }>(ask)
     const names = rows.map(({ name }) => name)
     if (names.length === 0) return
@@ -48,4 +79,21 @@ async function assertNewEnough(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ version: number }>(askVersion)
   const major = Math.floor((rows[0]?.version ?? 0) / 10_000)
   if (major < OLDEST) throw new Error(`PostgreSQL ${OLDEST} or newer is needed, this is ${major}`)
+}
+
+function explainRefusal(cause: unknown): never {
+  if (!(cause instanceof pg.DatabaseError) || !refusesSettings.has(cause.code ?? '')) throw cause
+  throw new Error(`${pooled} (${cause.message}): ${direct}`, { cause })
+}
+
+async function assertSettings(client: pg.Client): Promise<void> {
+  const { rows: kept } = await client.query<{ kept: boolean }>(askKept)
+  if (!kept[0]?.kept) throw new Error(`${pooled}: ${direct}`)
+  const { rows } = await client.query<{ name: string; setting: string }>(askUnfit)
+  const [unfit] = rows
+  if (!unfit) return
+  const { name, setting } = unfit
+  throw new Error(
+    `PostgreSQL runs with ${name} ${setting}: ${remedies[name] ?? `alter role … set ${name} = on`}`,
+  )
 }
