@@ -179,7 +179,7 @@ const timedOut = ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH', 'ENETU
 const reset = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
 /** The client gives its parser's errors no code; the others say that lengths differ, and that a protocol was changed. */
 const garbled = ['HTTPParserError', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'ERR_ASSERTION']
-const unresolved = ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA', 'ESERVFAIL']
+const unresolved = ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA', 'ESERVFAIL', 'ETIMEOUT']
 
 /** The reason of a failed attempt in the reference's words, which reveal nothing of this network. */
 export function failureText(error: unknown): string {

@@ -9,9 +9,11 @@ import {
   createGuardedAgent,
   type GuardOptions,
   publicResolver,
+  systemResolver,
 } from '../../src/net/guard.ts'
 import { checkReachable } from '../../src/webhooks/address.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
+import { failureText } from '../../src/webhooks/exchange.ts'
 import { endpointParts } from '../webhooks/parts.ts'
 import { fetchBeginning } from './fetch-beginning.ts'
 import { nameServer, type Zone } from './name-server.ts'
@@ -61,6 +63,8 @@ t.test('the resolver tells every address that the name server knows', async (t) 
   ])
   t.same(await resolve('alias.test'), [{ address: '8.8.4.4', family: 4 }])
   await t.rejects(resolve('nothing.test'), { message: 'the host name does not resolve' })
+  const told = await resolve('nothing.test').catch(failureText)
+  t.equal(told, 'Failed to resolve host: Name or service not known')
 })
 
 t.test('one answer that leads inside spoils all the others', async (t) => {
@@ -134,4 +138,37 @@ t.test('a name server that is silent is not waited for long', async (t) => {
   t.type(error, Error)
   t.ok(performance.now() - began < 9_000, `${performance.now() - began} ms`)
   t.same(canaryHits, [])
+})
+
+t.test('names whose servers are silent leave the lookups of the system to others', async (t) => {
+  const { address } = await nameServer(t, (name, kind) => {
+    if (name.startsWith('dead')) return undefined
+    if (name === 'half.test') return kind === 'A' ? { addresses: ['8.8.8.8'] } : undefined
+    return { addresses: [] }
+  })
+  const looked: string[] = []
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
+  // As the system's: it waits far longer for a silent server than for any other.
+  const system = async (name: string) => {
+    looked.push(name)
+    if (name.startsWith('dead')) await isOver
+    return [{ address: '127.0.0.1', family: 4 }]
+  }
+  const resolve = systemResolver(system, [address])
+  const names = Array.from({ length: 20 }, (_, count) => `dead${count}.test`)
+  const dead = names.map((name) => resolve(name))
+  const outcomes = Promise.allSettled(dead)
+  // Of this machine: the servers know it not, and the system does.
+  const here = [{ address: '127.0.0.1', family: 4 }]
+  t.same(await resolve('hosts.test'), here)
+  t.same(await resolve('localhost'), here)
+  t.same(await resolve('half.test'), [{ address: '8.8.8.8', family: 4 }])
+  t.same(looked.slice(0, 2), ['hosts.test', 'localhost'])
+  const refused = await Promise.race(dead.map((each) => each.catch(failureText)))
+  t.equal(refused, 'Failed to resolve host: Name or service not known')
+  t.equal(looked.length, 3, 'one of the dead')
+  end()
+  t.equal((await outcomes).filter(({ status }) => status === 'fulfilled').length, 1)
+  // The next one may.
+  t.same(await resolve('dead.test'), here)
 })

@@ -19,6 +19,7 @@ t.test('each code in its words', async (t) => {
     EAI_AGAIN: 'Failed to resolve host: Name or service not known',
     ENODATA: 'Failed to resolve host: Name or service not known',
     ESERVFAIL: 'Failed to resolve host: Name or service not known',
+    ETIMEOUT: 'Failed to resolve host: Name or service not known',
     UND_ERR_HEADERS_OVERFLOW: "The header of the webhook's answer is too long",
     CERT_HAS_EXPIRED: 'SSL error {unspecified}',
     DEPTH_ZERO_SELF_SIGNED_CERT: 'SSL error {unspecified}',
