@@ -41,10 +41,10 @@ const TARGETS: Readonly<Record<string, string>> = {
 
 /** What the path names: the token of a page is a secret. */
 function targetOf({ params }: FastifyRequest, action: Action): Details['target'] {
-  const { id, credential_id, session_id, incarnation } = params as Record<string, string>
+  const { id, credential_id, session_id, incarnation } = params as Record<string, string | number>
   const named = id ?? credential_id ?? session_id ?? incarnation
   const kind = TARGETS[action.slice(0, action.indexOf('.'))]
-  return named === undefined || kind === undefined ? undefined : [kind, named]
+  return named === undefined || kind === undefined ? undefined : [kind, `${named}`]
 }
 
 /** An order to a node changes nothing of its author, but the service. */

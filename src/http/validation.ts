@@ -203,13 +203,13 @@ function judged(text: string): Unstorable | undefined {
 
 /** Ajv turns `1e400` into Infinity, takes that for an integer and skips `minimum` and `maximum`. */
 export function refuseHugeNumbers(
-  { routeOptions, params, query, body }: FastifyRequest,
+  { routeOptions, query, body }: FastifyRequest,
   _: unknown,
   done: (cause?: Error) => void,
 ): void {
   // Bot calls have text there only.
   const isCall = routeOptions.url?.startsWith('/bot') ?? false
-  const path = isCall ? undefined : (pathToHuge(params) ?? pathToHuge(query) ?? pathToHuge(body))
+  const path = isCall ? undefined : (pathToHuge(query) ?? pathToHuge(body))
   done(path && invalidField(shown(path.join('.')), 'must be an integer of at most 53 bits'))
 }
 
@@ -251,9 +251,27 @@ function whenNeeded(compile: () => ValidateFunction): ReturnType<FastifySchemaCo
 const typed = formats.default(new Ajv({ ...common, coerceTypes: false }))
 const textual = formats.default(new Ajv({ ...common, coerceTypes: 'array' }))
 
+/** The numbers of a path are digits. Ajv would also take `0x1` and `1e0`, and a record would have many addresses. */
+function readNumbers(params: Record<string, unknown>, schema: AnySchema): void {
+  const { properties = {} } = Object(schema) as { properties?: Record<string, { type?: string }> }
+  for (const [name, { type }] of Object.entries(properties)) {
+    if (type === 'integer' && /^-?\d+$/.test(`${params[name]}`)) params[name] = Number(params[name])
+  }
+}
+
 export function validators(): FastifySchemaCompiler<AnySchema> {
-  return ({ schema, httpPart }) =>
-    whenNeeded(() => (httpPart === 'body' ? typed : textual).compile(schema))
+  return ({ schema, httpPart }) => {
+    if (httpPart === 'body') return whenNeeded(() => typed.compile(schema))
+    if (httpPart !== 'params') return whenNeeded(() => textual.compile(schema))
+    const validate = whenNeeded(() => typed.compile(schema))
+    const validatePath: typeof validate = (params) => {
+      readNumbers(params, schema)
+      const isValid = validate(params)
+      validatePath.errors = validate.errors ?? null
+      return isValid
+    }
+    return validatePath
+  }
 }
 
 /** As Fastify's own, but compiled at the first answer, for the same reason as the validators. */

@@ -20,7 +20,7 @@ async function orderIn(db: Queryable, ref: NodeRef, drain: boolean): Promise<num
     `select n.id, (select count(*)::int from node o
                     where o.id <> n.id and o.state = 'up' and not o.drain) as others
        from node n
-      where n.ended_at is null and (n.id = $1 or n.name = $2) order by n.id desc limit 1`,
+      where n.ended_at is null and (n.id = $1::bigint or n.name = $2) order by n.id desc limit 1`,
     'name' in ref ? [null, ref.name] : [ref.incarnation, null],
   )
   if (!found) throw failed('not_found', 'there is no such node')

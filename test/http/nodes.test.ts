@@ -173,9 +173,10 @@ t.test('a node is told to drain, unless no other one would take its accounts', a
   t.equal((await order(`${second}/drain`)).statusCode, 409, 'the first takes none either')
   t.equal((await order(`${first}/undrain`)).statusCode, 200)
   t.same(await toDrain(), [])
-  for (const path of ['999/drain', 'first/drain', '999/undrain']) {
+  for (const path of ['999/drain', '99999999999/drain', '999/undrain']) {
     t.equal((await order(path)).statusCode, 404, path)
   }
+  t.equal((await order('first/drain')).statusCode, 400, 'a number names it')
 })
 
 t.test('an order needs a token of its own', async (t) => {

@@ -60,8 +60,9 @@ t.test('whole numbers have at most 53 bits', async (t) => {
   const wide = ['must be an integer of at most 53 bits']
   const inbox = (after: string) => refusal('GET', `/sandbox/people/${bot.id}/inbox?after=${after}`)
   t.same(await inbox('1e308'), [`after ${wide}`])
-  const path = `/sandbox/chats/1e400/members/${bot.id}`
-  t.same(await refusal('DELETE', path), [`chat ${wide}`])
+  const inPath = (chat: string) => refusal('DELETE', `/sandbox/chats/${chat}/members/${bot.id}`)
+  t.same(await inPath('1e400'), ['chat must be an integer'])
+  t.same(await inPath('9'.repeat(20)), ['chat must be at most 9007199254740991'])
 })
 
 t.test('a secret in the place of a name is not repeated', async (t) => {

@@ -25,6 +25,7 @@ const values: Record<string, string> = {
   platform: 'sandbox',
   session_id: 'a'.repeat(22),
   credential_id: `${credentialId}`,
+  share_id: '1',
   id: `${keyId}`,
   person: `${ada.id}`,
   blocked: `${bot.id}`,

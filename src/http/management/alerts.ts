@@ -1,7 +1,7 @@
 /** Incidents of a user's accounts: listed, acknowledged, silenced. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { IncidentEvent } from '../../../machines/incident/machine.ts'
 import type { Staff } from '../../accounts/staff.ts'
 import {
@@ -18,7 +18,7 @@ import type { Database } from '../../database/database.ts'
 import { IncidentItem, IncidentRecord, IncidentSummary } from '../../records/alert.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { seesService } from '../on-behalf.ts'
-import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
 const MINUTE_MS = 60_000
@@ -108,7 +108,7 @@ const incidentItemsRoute: Routes = async (app, { db, staff, source, now }) => {
       const members = await listMembers(db, {
         userId,
         owners: await ownersFor(staff, request),
-        id: idOf(request.params.id),
+        id: request.params.id,
         now: new Date(now()),
         before: idBefore(before),
         limit: limit + 1,
@@ -131,10 +131,10 @@ const incidentItemsRoute: Routes = async (app, { db, staff, source, now }) => {
 }
 
 const incidentChangeRoutes: Routes = async (app, { db, staff, now }) => {
-  type Asked = FastifyRequest<{ Params: { id: string } }>
+  type Asked = FastifyRequest<{ Params: Static<typeof IdParams> }>
   const changed = async (request: Asked, event: IncidentEvent, until?: Date) => {
     const owners = await ownersFor(staff, request)
-    const incident = { owners, id: idOf(request.params.id) }
+    const incident = { owners, id: request.params.id }
     return ok(presentIncident(await changeIncident(db, incident, event, until)))
   }
   app.post(

@@ -18,7 +18,6 @@ import {
   GIVEN_IPS,
   GivenIp,
   IdParams,
-  idOf,
   inTurn,
   rangesOf,
   userOf,
@@ -121,7 +120,7 @@ const readingRoutes: Routes = async (app, { keyService }) => {
     '/api_keys/:id',
     { schema: { tags, summary: 'One key', params: IdParams, response: answers(ApiKeyRecord) } },
     async (request) => {
-      const key = await keyService.find(userOf(request), idOf(request.params.id))
+      const key = await keyService.find(userOf(request), request.params.id)
       return ok({ ...key, ...(await markOf(request)) })
     },
   )
@@ -178,7 +177,7 @@ const changingRoute: Routes = async (app, { keyService, now }) => {
         expiresAt: future(expires_at, now()),
         allowedIps: allowed_ips && rangesOf(allowed_ips),
       }
-      return ok(await keyService.change(userOf(request), idOf(request.params.id), change))
+      return ok(await keyService.change(userOf(request), request.params.id, change))
     },
   )
 }
@@ -198,7 +197,7 @@ const endingRoutes: Routes = async (app, { keyService }) => {
     },
     async (request) => {
       const overlap = request.body?.overlap_seconds ?? 0
-      const id = idOf(request.params.id)
+      const id = request.params.id
       return ok(await keyService.rotate(userOf(request), id, overlap, developerOf(request)))
     },
   )
@@ -214,7 +213,7 @@ const endingRoutes: Routes = async (app, { keyService }) => {
       },
     },
     async (request) => {
-      await keyService.revoke(userOf(request), idOf(request.params.id))
+      await keyService.revoke(userOf(request), request.params.id)
       return done
     },
   )
@@ -260,7 +259,7 @@ export const backlogRoute: FastifyPluginAsyncTypebox<BacklogRouteOptions> = asyn
     async (request, reply) =>
       inTurn(request, reply, async () => {
         await flush()
-        const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
+        const { api_key_id } = await keyService.find(userOf(request), request.params.id)
         const { oldestAt, hours } = await waitingByHour(db, api_key_id)
         return ok({
           pending_update_count: hours.reduce((sum, { updates }) => sum + updates, 0),

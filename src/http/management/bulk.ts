@@ -33,7 +33,7 @@ import { answers, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
 import { TAG } from '../validation.ts'
 import { csvAnswers, EXPORT_MS, FilterQuery, filterOf, wantedBy } from './credential-list.ts'
 import { type PanelAddresses, pageUrl } from './link-pages.ts'
-import { type Authenticated, forUsers, IdParams, idOf, piecesInTurn, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, piecesInTurn, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
 const MOST_ACCOUNTS = 100_000
@@ -187,7 +187,7 @@ const readingRoutes: Routes = async (app, { source: { db } }) => {
       },
     },
     async (request) => {
-      const action = { userId: userOf(request), id: idOf(request.params.id) }
+      const action = { userId: userOf(request), id: request.params.id }
       return ok(presentAction(await findAction(db, action)))
     },
   )
@@ -207,7 +207,7 @@ const itemsRoute: Routes = async (app, { source }) => {
     },
     async (request) => {
       const { limit, before, state } = request.query
-      const action = { userId: userOf(request), id: idOf(request.params.id) }
+      const action = { userId: userOf(request), id: request.params.id }
       const items = await listItems(source.db, action, {
         limit: limit + 1,
         before: idBefore(before),
@@ -270,7 +270,7 @@ const relinkRoutes: Routes = async (app, { source, relinks, ...panel }) => {
     },
     async (request) => {
       const { limit, before } = request.query
-      const action = { userId: userOf(request), id: idOf(request.params.id) }
+      const action = { userId: userOf(request), id: request.params.id }
       await findAction(source.db, action)
       const asked = { limit: limit + 1, before: idBefore(before) }
       const found = await readPages(action, request.host, asked)
@@ -291,7 +291,7 @@ const relinkRoutes: Routes = async (app, { source, relinks, ...panel }) => {
       },
     },
     async (request, reply) => {
-      const action = { userId: userOf(request), id: idOf(request.params.id) }
+      const action = { userId: userOf(request), id: request.params.id }
       await findAction(source.db, action)
       const made = pageLines((asked) => readPages(action, request.host, asked))
       const lines = piecesInTurn(request, reply, made)
@@ -344,7 +344,7 @@ const haltingRoutes: Routes = async (app, { source: { db }, changed }) => {
       { schema: { tags, summary, params, response: answers(BulkActionRecord) } },
       async (request) => {
         const isRunning = verb === 'resume'
-        const owned = { userId: userOf(request), id: idOf(request.params.id) }
+        const owned = { userId: userOf(request), id: request.params.id }
         const action = await setRunning(db, owned, isRunning)
         changed({ actionId: action.id, isRunning })
         return ok(presentAction(action))

@@ -10,7 +10,7 @@ import { ExchangeChoices } from '../../records/api-key.ts'
 import { CallExchange, CausedUpdates, Time } from '../../records/usage.ts'
 import type { Vault } from '../../security/vault.ts'
 import { answers, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, userOf } from './owner.ts'
 import { timeOf } from './page.ts'
 
 interface CallExchangeOptions extends Authenticated {
@@ -25,8 +25,10 @@ interface CallExchangeOptions extends Authenticated {
 }
 
 const tags = ['api keys']
-const KeyParam = Type.String({ maxLength: 20 })
-const CallParams = Type.Object({ id: KeyParam, request_id: Type.String({ maxLength: 100 }) })
+const CallParams = Type.Object({
+  ...IdParams.properties,
+  request_id: Type.String({ maxLength: 100 }),
+})
 const Choice = Type.Pick(CallExchange, ['keep'])
 
 type Routes = FastifyPluginAsyncTypebox<CallExchangeOptions>
@@ -47,7 +49,7 @@ const causedRoute: Routes = async (app, { keyService, db, flush }) => {
     async (request) => {
       const { id, request_id: traceId } = request.params
       const userId = userOf(request)
-      const { credential_id: credentialId } = await keyService.find(userId, idOf(id))
+      const { credential_id: credentialId } = await keyService.find(userId, id)
       await flush()
       const answeredAt = new Date(timeOf('at', request.query.at))
       const caused = await updatesCausedBy(db, { userId, credentialId, traceId, answeredAt })
@@ -70,12 +72,12 @@ const choicesRoute: Routes = async (app, { keyService, db, retention }) => {
         tags,
         summary:
           'Of which calls and webhook attempts of a key the contents are kept, and for how long',
-        params: Type.Object({ id: KeyParam }),
+        params: IdParams,
         response: answers(ExchangeChoices),
       },
     },
     async (request) => {
-      const { api_key_id: id } = await keyService.find(userOf(request), idOf(request.params.id))
+      const { api_key_id: id } = await keyService.find(userOf(request), request.params.id)
       const [calls, deliveries] = await Promise.all([keepsCallsOf(db, id), keepsOf(db, id)])
       return ok({ calls, deliveries, days: retention.bodyDays })
     },
@@ -95,7 +97,7 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, callLog }) =
     },
     async (request) => {
       const { id, request_id: requestId } = request.params
-      const { api_key_id: apiKeyId } = await keyService.find(userOf(request), idOf(id))
+      const { api_key_id: apiKeyId } = await keyService.find(userOf(request), id)
       await callLog?.flush()
       const found = await findCall({ db, vault }, { apiKeyId, requestId })
       const exchange = found ? { ...found, at: found.at.toISOString() } : null
@@ -110,14 +112,14 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, callLog }) =
         tags,
         summary:
           'Of which calls parameters and answers are kept; answers with updates or secrets never are',
-        params: Type.Object({ id: KeyParam }),
+        params: IdParams,
         body: Type.Object(Choice.properties, { additionalProperties: false }),
         response: answers(Choice),
       },
     },
     async (request) => {
       const { keep } = request.body
-      await keyService.keepCalls(userOf(request), idOf(request.params.id), keep)
+      await keyService.keepCalls(userOf(request), request.params.id, keep)
       return ok({ keep })
     },
   )

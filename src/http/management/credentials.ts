@@ -15,7 +15,7 @@ import { isShared, markOf } from '../access.ts'
 import { demandScope } from '../authenticate.ts'
 import { carriedOut, describeChange } from '../changes.ts'
 import { answers, Done, done, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, Id, userOf } from './owner.ts'
 
 const TestBody = Nullable(
   Type.Object(
@@ -49,7 +49,7 @@ export const credentialTestRoute: FastifyPluginAsyncTypebox<CredentialTestOption
       },
     },
     async (request) => {
-      const credentialId = idOf(request.params.credential_id)
+      const credentialId = request.params.credential_id
       if (request.body?.send_to !== undefined) demandScope(request, 'send')
       const record = await findCredential(source, userOf(request), credentialId)
       const actor = await credentials.find(credentialId)
@@ -72,7 +72,7 @@ const present = ({ check, ok, latencyMs, seen, code, remedy }: Check, isShared: 
   remedy: remedy && remedyInWords(remedy, isShared),
 })
 
-export const CredentialParams = Type.Object({ credential_id: Type.String({ maxLength: 20 }) })
+export const CredentialParams = Type.Object({ credential_id: Id })
 
 const SettingsBody = Type.Object(
   {
@@ -175,6 +175,6 @@ export async function ownCredential(
   source: RecordSource,
   request: FastifyRequest<{ Params: Static<typeof CredentialParams> }>,
 ): Promise<CredentialRecord> {
-  const id = idOf(request.params.credential_id)
+  const id = request.params.credential_id
   return { ...(await findCredential(source, userOf(request), id)), ...(await markOf(request)) }
 }

@@ -12,7 +12,7 @@ import { DiagnosisRecord } from '../../records/api-key.ts'
 import { isShared } from '../access.ts'
 import { demandScope } from '../authenticate.ts'
 import { answers, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, userOf } from './owner.ts'
 
 const SendTo = Type.String({
   minLength: 1,
@@ -75,7 +75,7 @@ const startRoute: Routes = async (app, { keyService, diagnoses }) => {
       const { all = false, send_to, key } = request.body ?? {}
       if (send_to !== undefined) demandScope(request, 'send')
       const userId = userOf(request)
-      const { api_key_id, credential_id } = await keyService.find(userId, idOf(request.params.id))
+      const { api_key_id, credential_id } = await keyService.find(userId, request.params.id)
       const diagnosis = await diagnoses.start({
         userId,
         apiKeyId: api_key_id,
@@ -125,7 +125,7 @@ export const diagnosisRoutes: Routes = async (app, options) => {
 }
 
 const found = (diagnoses: Diagnoses, params: Static<typeof Params>, userId: number) =>
-  diagnoses.find(params.diagnosis_id, userId, idOf(params.id))
+  diagnoses.find(params.diagnosis_id, userId, params.id)
 
 function present({ stored, actor }: RunningDiagnosis, isShared: boolean) {
   const { findings } = actor.snapshot.context

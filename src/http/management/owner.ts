@@ -60,15 +60,11 @@ export function rangesOf(given: readonly string[]): string[] {
   throw invalidField(`allowed_ips.${wrong}`, problem, { reason: 'address_form' })
 }
 
-/** The path parameter of routes about one record. */
-export const IdParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
+/** A path parameter that names a record. */
+export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
-/** The number of a path parameter. Text that is no number is answered like an unknown id. */
-export function idOf(text: string): number {
-  const id = Number(text)
-  if (!/^\d{1,15}$/.test(text) || id === 0) throw failed('not_found')
-  return id
-}
+/** The path parameter of routes about one record. */
+export const IdParams = Type.Object({ id: Id })
 
 /** Of this process, as the connections to the database are: of 20 or 8 these leave most to others. */
 const searches = new FairSemaphore({ places: 4, placesPerUser: 2, waitingPerUser: 50 })

@@ -15,7 +15,7 @@ import {
 } from '../../webhooks/resends.ts'
 import { carriedOut, changesNothing, describeChange } from '../changes.ts'
 import { answers, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, inTurn, userOf } from './owner.ts'
 import { timeOf } from './page.ts'
 
 const UpdateId = Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }))
@@ -128,7 +128,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
     },
     async (request, reply) =>
       inTurn(request, reply, async () => {
-        const key = await keyService.usable(userOf(request), idOf(request.params.id))
+        const key = await keyService.usable(userOf(request), request.params.id)
         const choice = choiceOf(request.body)
         if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
         await flush()
@@ -149,7 +149,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
 
   app.get(path, { schema: described('How far the last resend has got') }, async (request, reply) =>
     inTurn(request, reply, async () => {
-      const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
+      const { api_key_id } = await keyService.find(userOf(request), request.params.id)
       return ok(await presented(db, api_key_id))
     }),
   )
@@ -159,7 +159,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
     { schema: described('Stops the resend: what it has not delivered yet stays as it was') },
     async (request, reply) =>
       inTurn(request, reply, async () => {
-        const key = await keyService.usable(userOf(request), idOf(request.params.id))
+        const key = await keyService.usable(userOf(request), request.params.id)
         if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
         const { others } = await resendStanding(db, key.api_key_id)
         const actor = await keys.find(key.api_key_id)

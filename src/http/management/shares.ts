@@ -1,7 +1,7 @@
 /** Sharing an account with other users: its owner invites and ends, whoever is invited accepts, declines or leaves. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { onRequestAsyncHookHandler } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
 import { findCredential, type RecordSource, readCredentials } from '../../credentials/records.ts'
 import type { Shares } from '../../credentials/shares.ts'
@@ -11,13 +11,13 @@ import { maskPhone } from '../../security/redact.ts'
 import { authenticate } from '../authenticate.ts'
 import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { CredentialParams } from './credentials.ts'
-import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, Id, IdParams, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
 const { role: Role } = ShareRecord.properties
 const ShareParams = Type.Object({
   ...CredentialParams.properties,
-  share_id: Type.String({ maxLength: 20 }),
+  share_id: Id,
 })
 
 const InviteBody = Type.Object(
@@ -72,7 +72,7 @@ const readingRoutes: FastifyPluginAsyncTypebox<ReadingOptions> = async (
       const { credential_id: id } = await findCredential(
         source,
         userId,
-        idOf(request.params.credential_id),
+        request.params.credential_id,
       )
       const page = { before: idBefore(before), limit: limit + 1 }
       const found = await shares.list(userId, id, page)
@@ -147,16 +147,16 @@ const invitingRoute: Routes = async (app, { shares, onRequest }) => {
       },
     },
     async (request) =>
-      ok(await shares.invite(userOf(request), idOf(request.params.credential_id), request.body)),
+      ok(await shares.invite(userOf(request), request.params.credential_id, request.body)),
   )
 }
 
 const changingRoutes: Routes = async (app, { shares, onRequest }) => {
   const path = '/platforms/credentials/:credential_id/shares/:share_id'
-  const named = (userId: number, params: { credential_id: string; share_id: string }) => ({
+  const named = (userId: number, params: Static<typeof ShareParams>) => ({
     ownerId: userId,
-    credentialId: idOf(params.credential_id),
-    shareId: idOf(params.share_id),
+    credentialId: params.credential_id,
+    shareId: params.share_id,
   })
 
   app.patch(
@@ -213,7 +213,7 @@ const receivingRoutes: Routes = async (app, { shares, onRequest }) => {
       },
     },
     async (request) => {
-      await shares.accept(userOf(request), idOf(request.params.id))
+      await shares.accept(userOf(request), request.params.id)
       return done
     },
   )
@@ -231,7 +231,7 @@ const receivingRoutes: Routes = async (app, { shares, onRequest }) => {
       },
     },
     async (request) => {
-      await shares.leave(userOf(request), idOf(request.params.id))
+      await shares.leave(userOf(request), request.params.id)
       return done
     },
   )

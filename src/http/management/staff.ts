@@ -11,7 +11,7 @@ import { maskPhone } from '../../security/redact.ts'
 import { changesNothing } from '../changes.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
-import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
 interface StaffRoutesOptions extends Authenticated {
@@ -105,7 +105,7 @@ const findingRoutes: Routes = async (app, options) => {
         response: answers(StaffUser),
       },
     },
-    async (request) => ok(await userFor(options, userOf(request), idOf(request.params.id))),
+    async (request) => ok(await userFor(options, userOf(request), request.params.id)),
   )
 }
 
@@ -123,7 +123,7 @@ const unmaskRoute: Routes = async (app, { staff }) => {
       },
     },
     async (request) => {
-      const id = idOf(request.params.id)
+      const id = request.params.id
       const until = await staff.unmask(userOf(request), id, request.body.reason.trim())
       return ok({ user_id: id, unmasked_until: until.toISOString() })
     },
@@ -151,7 +151,7 @@ const suspensionRoutes: Routes = async (app, options) => {
       },
     },
     async (request) => {
-      const userId = idOf(request.params.id)
+      const userId = request.params.id
       const id = await operatorOf(request)
       // Two operators could lock each other out.
       if (await staff.isOperator(userId)) {
@@ -174,7 +174,7 @@ const suspensionRoutes: Routes = async (app, options) => {
       },
     },
     async (request) => {
-      const userId = idOf(request.params.id)
+      const userId = request.params.id
       const id = await operatorOf(request)
       if (!(await suspensions.end(userId))) changesNothing(request)
       return ok(await readBack(userFor(options, id, userId)))

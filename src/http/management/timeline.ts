@@ -12,7 +12,7 @@ import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { callerOf } from '../on-behalf.ts'
 import { CredentialParams, ownCredential } from './credentials.ts'
 import { type EventStreams, streamAnswers } from './event-stream.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
 const RETRY = { reason: 'going_down', retryAfterSeconds: 1 } as const
@@ -44,7 +44,7 @@ const storedTimelineRoute: Routes = async (app, { source, timeline }) => {
     },
     async (request) => {
       const { limit, before } = request.query
-      const credentialId = idOf(request.params.credential_id)
+      const credentialId = request.params.credential_id
       await findCredential(source, userOf(request), credentialId)
       await timeline.flush()
       const rows = await source.db.query<Row>(
@@ -76,7 +76,7 @@ const liveTimelineRoute: Routes = async (app, options) => {
     },
     async (request, reply) => {
       const { source, timeline, node, draining, streams } = options
-      const credentialId = idOf(request.params.credential_id)
+      const credentialId = request.params.credential_id
       const stream = streams.open(callerOf(request))
       const stop = timeline.watch(credentialId, (one) =>
         stream.tell('transition', shown(one, node)),

@@ -10,7 +10,7 @@ import { IssuedToken, Token } from '../../records/account.ts'
 import { authenticate } from '../authenticate.ts'
 import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
-import { GIVEN_IPS, GivenIp, rangesOf } from './owner.ts'
+import { GIVEN_IPS, GivenIp, IdParams, rangesOf } from './owner.ts'
 
 const TokenBody = Type.Object(
   {
@@ -94,9 +94,7 @@ const deleteRoute: Routes = async (app, { tokens, onRequest }) => {
         tags,
         summary: 'Delete a personal access token',
         security,
-        params: Type.Object({
-          id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-        }),
+        params: IdParams,
         response: answers(Done),
       },
     },

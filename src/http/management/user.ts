@@ -1,7 +1,6 @@
 /** The signed-in user and the places where they are signed in: /user, /user/sessions. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { Staff } from '../../accounts/staff.ts'
 import type { User as StoredUser } from '../../accounts/users.ts'
@@ -9,10 +8,7 @@ import type { UserSession } from '../../database/entities.ts'
 import { OwnUser, Session } from '../../records/account.ts'
 import { authenticate, type RequestUser } from '../authenticate.ts'
 import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
-
-const IdParam = Type.Object({
-  id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-})
+import { IdParams } from './owner.ts'
 
 interface UserRoutesOptions {
   readonly accounts: Accounts
@@ -82,7 +78,7 @@ export const userSessionRoutes: FastifyPluginAsyncTypebox<
         tags,
         summary: 'Sign out elsewhere, or here',
         security,
-        params: IdParam,
+        params: IdParams,
         response: answers(Done),
       },
     },

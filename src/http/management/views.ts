@@ -5,7 +5,7 @@ import type { SavedView, SavedViews } from '../../bulk/views.ts'
 import { SavedViewRecord, ViewQuery } from '../../records/credential.ts'
 import { answers, Done, done, ok } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
-import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, userOf } from './owner.ts'
 
 const ViewBody = Type.Object(
   {
@@ -66,7 +66,7 @@ export const viewRoutes: FastifyPluginAsyncTypebox<ViewRoutesOptions> = async (
       },
     },
     async (request) => {
-      await views.remove(userOf(request), idOf(request.params.id))
+      await views.remove(userOf(request), request.params.id)
       return done
     },
   )

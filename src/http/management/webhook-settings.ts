@@ -21,7 +21,7 @@ import { headersAt, headersFrom } from '../../webhooks/headers.ts'
 import { developerOf } from '../access.ts'
 import { carriedOut, describeChange } from '../changes.ts'
 import { answers, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, userOf } from './owner.ts'
 
 const Url = Type.String({ minLength: 1, maxLength: 2_048 })
 const SecretToken = Type.String({ maxLength: 256 })
@@ -186,8 +186,8 @@ export const webhookSettingsRoutes: Routes = async (app, options) => {
 /** The rest of an address may be a secret. */
 const hostOf = (target: WebhookTarget | undefined) => target && webhookUrl(target.url).host
 
-async function usableKey({ keyService, keys }: WebhookSettingsOptions, userId: number, id: string) {
-  const key = await keyService.usable(userId, idOf(id))
+async function usableKey({ keyService, keys }: WebhookSettingsOptions, userId: number, id: number) {
+  const key = await keyService.usable(userId, id)
   return { key, actor: await keys.find(key.api_key_id) }
 }
 

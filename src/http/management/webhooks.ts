@@ -25,7 +25,7 @@ import { listDeliveries, STATUS_CLASSES, type StoredDelivery } from '../../webho
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
 import { carriedOut } from '../changes.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, inTurn, userOf } from './owner.ts'
 import { cursorOf, pageOf, positionOf, timeOf } from './page.ts'
 import type { UserRecordsOptions } from './usage.ts'
 
@@ -154,7 +154,7 @@ const secretRoutes: Routes = async (app, { keyService, secrets, now }) => {
       },
     },
     async (request) => {
-      const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
+      const { api_key_id } = await keyService.find(userOf(request), request.params.id)
       const secret = await secrets.find(api_key_id)
       if (!secret) throw failed('not_found')
       return ok(presentSecret(secret, now()))
@@ -172,7 +172,7 @@ const secretRoutes: Routes = async (app, { keyService, secrets, now }) => {
       },
     },
     async (request) => {
-      const key = await keyService.usable(userOf(request), idOf(request.params.id))
+      const key = await keyService.usable(userOf(request), request.params.id)
       return ok(
         presentSecret(await secrets.rotate(key.api_key_id, key.credential_id, now()), now()),
       )
@@ -194,7 +194,7 @@ const replayRoute: Routes = async (app, { keyService, db, keys }) => {
     },
     async (request) => {
       const { from_update_id: from, since } = request.body
-      const key = await keyService.usable(userOf(request), idOf(request.params.id))
+      const key = await keyService.usable(userOf(request), request.params.id)
       if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
       if ((from === undefined) === (since === undefined)) {
         throw invalidField('from_update_id', 'or "since" must be given, and not both')
@@ -227,7 +227,7 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, flush }) => 
       },
     },
     async (request) => {
-      const key = await keyService.find(userOf(request), idOf(request.params.id))
+      const key = await keyService.find(userOf(request), request.params.id)
       const { api_key_id: apiKeyId, credential_id: credentialId } = key
       await flush()
       const updateId = request.query.update_id
@@ -253,7 +253,7 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, flush }) => 
       },
     },
     async (request) => {
-      const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
+      const { api_key_id } = await keyService.find(userOf(request), request.params.id)
       await changeKeeps(db, api_key_id, request.body.keep)
       return ok({ keep: request.body.keep })
     },

@@ -13,7 +13,7 @@ import type { EndedRow } from '../../nodes/table.ts'
 import { NodeRecord, type NodeState, PinRecord } from '../../records/node.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Guard, guardOf } from '../health.ts'
-import { type Authenticated, forUsers, idOf, userOf } from '../management/owner.ts'
+import { type Authenticated, forUsers, Id, userOf } from '../management/owner.ts'
 
 const config = { audit: false }
 
@@ -72,7 +72,7 @@ const MoveBody = Type.Object(
   { additionalProperties: false },
 )
 
-const NodeParams = Type.Object({ incarnation: Type.String({ maxLength: 20 }) })
+const NodeParams = Type.Object({ incarnation: Id })
 
 const PinsQuery = Type.Object({
   credential_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
@@ -151,8 +151,7 @@ function addOrders(app: App, prefix: string, { db }: Pick<NodesSource, 'db'>, ki
         },
       },
       async ({ params }) => {
-        const ref = { incarnation: idOf(params.incarnation) }
-        return ok({ incarnation: await orderDrain(db, ref, verb === 'drain') })
+        return ok({ incarnation: await orderDrain(db, params, verb === 'drain') })
       },
     )
   order('drain', 'Orders a node to give its accounts to the others; it goes on forwarding')

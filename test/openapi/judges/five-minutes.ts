@@ -53,7 +53,7 @@ const { credential } = await resultOf(
 )
 const credential_id = credential?.credential_id ?? 0
 for (let state = ''; state !== 'active'; ) {
-  const one = { params: { path: { credential_id: `${credential_id}` } } }
+  const one = { params: { path: { credential_id } } }
   state = (await resultOf(client.GET('/platforms/credentials/{credential_id}', one))).state
 }
 const { items: accounts } = await resultOf(client.GET('/platforms/credentials'))

@@ -63,7 +63,7 @@ linked = result(
     ),
 )
 credential_id = linked.credential.credential_id
-while result("credentials.get_platforms_credentials_by_credential_id", str(credential_id)).state != "active":
+while result("credentials.get_platforms_credentials_by_credential_id", credential_id).state != "active":
     time.sleep(0.05)
 key = result(
     "api_keys.post_api_keys",
