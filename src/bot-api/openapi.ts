@@ -1,15 +1,22 @@
 /** The bot API in the OpenAPI document: one operation for each method, made from the table of methods. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { KEY_LENGTH } from './idempotency.ts'
 import { heedsIdempotencyKey, type Method, type ParameterType } from './method.ts'
 import { methods } from './methods/index.ts'
 import { REFERENCE_VERSION, reference } from './reference.ts'
 
-const schemas: Record<ParameterType, object> = {
-  integer: { type: 'integer' },
+const parameterSchemas: Record<ParameterType, object> = {
+  integer: { type: 'integer', format: 'int64' },
   number: { type: 'number' },
   string: { type: 'string' },
   boolean: { type: 'boolean' },
-  chat: { oneOf: [{ type: 'integer' }, { type: 'string', pattern: '^@' }] },
+  chat: {
+    oneOf: [
+      { type: 'integer', format: 'int64' },
+      { type: 'string', pattern: '^@' },
+    ],
+  },
   file: { type: 'string', description: 'A file_id, a URL, or the file itself as a part' },
   json: { description: 'JSON, or JSON in a string' },
 }
@@ -20,24 +27,62 @@ const failure = {
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Failed' } } },
 }
 
-const success = {
+const successOf = (result: object) => ({
   description: 'The result',
   content: {
     'application/json': {
       schema: {
         type: 'object',
         required: ['ok', 'result'],
-        properties: { ok: { type: 'boolean' }, result: {} },
+        properties: { ok: { type: 'boolean' }, result },
       },
     },
   },
+})
+
+type Schemas = Readonly<Record<string, object>>
+
+/** By methods, and what they refer to by names; as `npm run adopt-reference` writes them. */
+interface ResultSchemas {
+  readonly results: Schemas
+  readonly schemas: Schemas
 }
 
-/** Paths as `/bot{api_key}/sendMessage`. */
-export const botPaths = (): Record<string, object> =>
-  Object.fromEntries(
-    [...methods.values()].map((method) => [`/bot{api_key}/${method.name}`, pathOf(method)]),
-  )
+const file = join(import.meta.dirname, 'result-schemas.json')
+
+interface BotDescription {
+  /** As `/bot{api_key}/sendMessage`. */
+  readonly paths: Readonly<Record<string, { readonly post: object }>>
+  readonly schemas: Schemas
+}
+
+/** Reads a file that few processes ever need: call it once somebody asks for the document. */
+export function describeBotApi(): BotDescription {
+  const { results, schemas }: ResultSchemas = JSON.parse(readFileSync(file, 'utf8'))
+  const all = [...methods.values()]
+  const parameters = all
+    .filter(takesParameters)
+    .map((method) => [parametersName(method), parametersOf(method)])
+  return {
+    paths: Object.fromEntries(
+      all.map((method) => [`/bot{api_key}/${method.name}`, pathOf(method, results)]),
+    ),
+    schemas: { ...schemas, ...Object.fromEntries(parameters) },
+  }
+}
+
+const takesParameters = ({ parameters }: Method) => Object.keys(parameters).length > 0
+
+const parametersName = ({ name }: Method) =>
+  `Bot${name.charAt(0).toUpperCase()}${name.slice(1)}Parameters`
+
+function parametersOf({ parameters, required }: Method): object {
+  const properties = Object.entries(parameters).map(([name, type]) => [
+    name,
+    parameterSchemas[type],
+  ])
+  return { type: 'object', required, properties: Object.fromEntries(properties) }
+}
 
 const idempotencyKey = {
   name: 'Idempotency-Key',
@@ -56,19 +101,17 @@ const apiKey = {
   schema: { type: 'string' },
 }
 
-function pathOf(method: Method): object {
-  const { name, summary, scope, parameters, required } = method
-  const properties = Object.entries(parameters).map(([parameter, type]) => [
-    parameter,
-    schemas[type],
-  ])
-  const schema = { type: 'object', required, properties: Object.fromEntries(properties) }
+function pathOf(method: Method, results: Schemas) {
+  const { name, summary, scope, required } = method
+  const schema = { $ref: `#/components/schemas/${parametersName(method)}` }
+  // Some clients choose the form by the type of what they are given: each form has a type of its own.
+  const form = { schema: { allOf: [schema] } }
   const requestBody = {
     required: required.length > 0,
     content: {
       'application/json': { schema },
-      'application/x-www-form-urlencoded': { schema },
-      'multipart/form-data': { schema },
+      'application/x-www-form-urlencoded': form,
+      'multipart/form-data': form,
     },
   }
   return {
@@ -81,8 +124,8 @@ function pathOf(method: Method): object {
       ...(reference.has(name) && { externalDocs: documentationOf(name) }),
       parameters: [apiKey, ...(heedsIdempotencyKey(method) ? [idempotencyKey] : [])],
       // Of an empty form some generators make code that does not compile.
-      ...(properties.length > 0 && { requestBody }),
-      responses: { 200: success, default: failure },
+      ...(takesParameters(method) && { requestBody }),
+      responses: { 200: successOf(results[name] ?? {}), default: failure },
     },
   }
 }

@@ -1,7 +1,9 @@
 /** /openapi.json, generated from the routes' schemas, and /docs, a page to read and try it. */
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, FastifySchema } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import * as account from '../records/account.ts'
 import * as alert from '../records/alert.ts'
 import * as apiKey from '../records/api-key.ts'
@@ -21,11 +23,13 @@ interface OpenapiOptions {
   readonly version: string
   /** The service's addresses: the one for use at home first, the international one after it. */
   readonly addresses: readonly string[]
+  /** Describes operations that have no route of their own: the methods of the bot API. */
+  beyondRoutes(): Description
 }
 
-interface Openapi {
-  /** Adds operations that have no route of their own, such as the methods of the bot API. */
-  extraPaths(paths: Readonly<Record<string, object>>): void
+interface Description {
+  readonly paths: Readonly<Record<string, object>>
+  readonly schemas: Readonly<Record<string, object>>
 }
 
 /** All assets are files of this server. The page sets styles on its elements, and its icons are in the style sheet. */
@@ -73,6 +77,13 @@ const tags = [
   { name: 'operations', description: 'Health, and the nodes of the service' },
   { name: 'bot api', description: 'The methods that bots call; their key stands in the path' },
 ]
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+/** The page would write the document anew for each request. JSON is YAML, too. */
+const pageTypes = new Map([
+  ['/docs/json', JSON_TYPE],
+  ['/docs/yaml', 'application/x-yaml; charset=utf-8'],
+])
 
 const config = { audit: false }
 
@@ -193,6 +204,13 @@ function choiceIn(union: unknown): { readonly type: string; readonly enum: unkno
     : undefined
 }
 
+/** Whether each form of a union has a type of its own: generators know what to do with exactly one of them, not with any. */
+function isDistinct(union: unknown): union is readonly unknown[] {
+  if (!Array.isArray(union)) return false
+  const types = union.map((one) => (isTable(one) ? one.type : undefined))
+  return types.every((type) => typeof type === 'string') && new Set(types).size === types.length
+}
+
 /**
  * What generators need to be told: without a format they take whole numbers for 32 bits, choices without a type for
  * anything. For a choice of truth values some make code that does not compile, or reads no answer.
@@ -231,10 +249,12 @@ class SchemaNaming {
     const { type, description, ...rest } = value
     // Generators know a type, or null beside it, but no list of types.
     if (Array.isArray(type) && type.filter((one) => one !== 'null').length > 1) {
-      const anyOf = type.map((one) => ({ type: one }))
-      return { ...rest, ...(description !== undefined && { description }), anyOf }
+      const oneOf = type.map((one) => ({ type: one }))
+      return { ...rest, ...(description !== undefined && { description }), oneOf }
     }
-    const choice = choiceIn(value.anyOf)
+    const { anyOf, ...others } = value
+    if (isDistinct(anyOf)) return this.replace({ ...others, oneOf: anyOf })
+    const choice = choiceIn(anyOf)
     if (choice) return this.#inside({ ...value, ...choice, anyOf: undefined })
     if (!isTable(value.properties)) return this.#inside(value)
     const isNullable = Array.isArray(type) && type.length === 2 && type[1] === 'null'
@@ -243,7 +263,7 @@ class SchemaNaming {
     if (name === undefined) return this.#inside(value)
     this.schemas[name] ??= this.#inside({ ...bare, ...(!isNullable && { description }) })
     const reference = { $ref: `#/components/schemas/${name}` }
-    return isNullable ? { anyOf: [reference, { type: 'null' }] } : reference
+    return isNullable ? { oneOf: [reference, { type: 'null' }] } : reference
   }
 
   #inside(table: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -269,11 +289,11 @@ function usedSchemes(paths: Paths): object {
   )
 }
 
-function documentOf(generated: object, servers: readonly string[], extra: object): object {
+function documentOf(generated: object, servers: readonly string[], more: Description): object {
   const own: Generated = generated
   const naming = new SchemaNaming()
   const complete = completePaths(own.paths ?? {})
-  const paths = naming.replace({ ...complete, ...extra })
+  const paths = naming.replace({ ...complete, ...more.paths })
   return {
     ...own,
     servers: [...new Set(servers)].map((url) => ({ url })),
@@ -281,19 +301,29 @@ function documentOf(generated: object, servers: readonly string[], extra: object
     components: {
       ...own.components,
       securitySchemes: usedSchemes(complete),
-      schemas: naming.schemas,
+      schemas: { ...naming.schemas, ...more.schemas },
     },
   }
+}
+
+const [compress, decompress] = [promisify(gzip), promisify(gunzip)]
+
+/** Compressed: the text is twenty times as long, and most who ask take it so. */
+async function sendDocument(request: FastifyRequest, reply: FastifyReply, document: Buffer) {
+  reply.header('vary', 'accept-encoding')
+  if (!/\bgzip\b/.test(`${request.headers['accept-encoding']}`)) {
+    return reply.send(await decompress(document))
+  }
+  return reply.header('content-encoding', 'gzip').send(document)
 }
 
 /** Call it before any route is registered: those registered earlier are missing in the document. */
 export async function describeRoutes(
   app: FastifyInstance,
-  { version, addresses }: OpenapiOptions,
-): Promise<Openapi> {
-  const extra: Record<string, object> = {}
-  /** Cached documents by the order of the servers: they are large and do not change. */
-  const documents = new Map<string, object>()
+  { version, addresses, beyondRoutes }: OpenapiOptions,
+): Promise<void> {
+  /** By the order of the servers. None is made before somebody asks. */
+  const documents = new Map<string, Promise<Buffer>>()
 
   await app.register(swagger, {
     openapi: {
@@ -311,21 +341,27 @@ export async function describeRoutes(
   })
 
   /** The address that was asked comes first, so that the page tries it and not another origin. */
-  function documentFor(host: string): object {
+  function documentFor(host: string): Promise<Buffer> {
     const asked = addresses.find((address) => new URL(address).host === host) ?? addresses[0]
     const servers = [...addresses].sort((a, b) => Number(b === asked) - Number(a === asked))
-    const known = documents.get(servers.join()) ?? documentOf(app.swagger(), servers, extra)
-    documents.set(servers.join(), known)
-    return known
+    const make = () => compress(JSON.stringify(documentOf(app.swagger(), servers, beyondRoutes())))
+    const document = documents.get(servers.join()) ?? make()
+    documents.set(servers.join(), document)
+    return document
   }
 
-  app.get('/openapi.json', { config, schema: { hide: true } }, async (request) =>
-    documentFor(request.host),
+  const answer = async (request: FastifyRequest, reply: FastifyReply) =>
+    sendDocument(request, reply, await documentFor(request.host))
+
+  app.get('/openapi.json', { config, schema: { hide: true } }, (request, reply) =>
+    answer(request, reply.type(JSON_TYPE)),
   )
 
   await app.register(async (page) => {
     page.addHook('onRoute', (route) => {
       route.config = { ...route.config, ...config }
+      const type = pageTypes.get(route.url)
+      if (type) route.handler = (request, reply) => answer(request, reply.type(type))
     })
     await page.register(swaggerUi, {
       routePrefix: '/docs',
@@ -333,15 +369,6 @@ export async function describeRoutes(
       theme: { title: 'Chapar API' },
       // The hints of the panel lead to chapters: /docs#/linking.
       uiConfig: { deepLinking: true },
-      transformSpecification: (_own, request) => documentFor(request.host),
-      transformSpecificationClone: false,
     })
   })
-
-  return {
-    extraPaths(paths) {
-      Object.assign(extra, paths)
-      documents.clear()
-    },
-  }
 }

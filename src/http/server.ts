@@ -17,7 +17,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
-import { botPaths } from '../bot-api/openapi.ts'
+import { describeBotApi } from '../bot-api/openapi.ts'
 import type { Storage } from '../composition/storage.ts'
 import type { Config } from '../config/config.ts'
 import { LISTEN_BACKLOG } from '../config/limits.ts'
@@ -78,8 +78,14 @@ export async function listen(options: ListenOptions) {
     ...(options.startupServer && { startupServer: options.startupServer }),
   })
   limitConnections(app, { limits: config.limits.connections, isProxy, logger, metrics })
-  const openapi = await describeRoutes(app, { version: VERSION, addresses: config.baseUrls })
-  openapi.extraPaths({ ...botPaths(), ...filePaths })
+  await describeRoutes(app, {
+    version: VERSION,
+    addresses: config.baseUrls,
+    beyondRoutes() {
+      const { paths, schemas } = describeBotApi()
+      return { paths: { ...paths, ...filePaths }, schemas }
+    },
+  })
   app.addHook('onSend', (_, reply, payload, done) => {
     if (options.leaving.aborted) reply.header('connection', 'close')
     done(null, payload)

@@ -28,18 +28,22 @@ interface Described {
 
 export interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
+  readonly components?: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
 /** Not in the description, since nobody calls them by program. */
 const pages = ['/openapi.json', '/docs', '/docs/json', '/docs/static/{asset}', '/metrics', '/']
 
-export function operationsOf({ paths }: Description): Operation[] {
+export function operationsOf({ paths, components }: Description): Operation[] {
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters = [], requestBody }]) => ({
       method: method.toUpperCase(),
       path,
       parameters,
-      body: Object.values(requestBody?.content ?? {})[0]?.schema,
+      body: withNamed(
+        Object.values(requestBody?.content ?? {})[0]?.schema,
+        components?.schemas ?? {},
+      ),
       weight: 6,
     })),
   )
@@ -54,4 +58,15 @@ export function operationsOf({ paths }: Description): Operation[] {
     weight: 1,
   }))
   return [...described, ...bare]
+}
+
+/** A schema with those in it that it refers to by their names; nothing in place of one within itself. */
+function withNamed<Value>(value: Value, schemas: Record<string, unknown>): Value {
+  const inside = JSON.stringify(value, (_, part) => {
+    const name = part?.$ref?.split('/').at(-1)
+    if (name === undefined) return part
+    const { [name]: named = {}, ...others } = schemas
+    return withNamed(named, others)
+  })
+  return inside === undefined ? value : JSON.parse(inside)
 }

@@ -1,4 +1,5 @@
 /** GET /openapi.json and /docs. */
+import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { healthRoutes } from '../../src/http/health.ts'
@@ -11,14 +12,22 @@ import { bareServer, noVault } from './observability-rig.ts'
 const home = 'https://api.example.ir'
 const abroad = 'https://api.example.org'
 
+const path = '/bot{api_key}/getMe'
+const Bot = { type: 'object', properties: { id: { type: 'integer' } } }
+/** As the bot API is described, which has no routes of its own. */
+const beyondRoutes = () => ({
+  paths: { [path]: { get: { responses: { 200: { description: 'The bot' } } } } },
+  schemas: { Bot },
+})
+
 async function documented(t: Test) {
   const app = bareServer(t)
-  const openapi = await describeRoutes(app, { version: '1.2.3', addresses: [home, abroad] })
+  await describeRoutes(app, { version: '1.2.3', addresses: [home, abroad], beyondRoutes })
   const options = { database: { query: async () => [] }, authenticate: async () => undefined }
   await app.register(logRoutes, { ...options, vault: noVault, callLog: undefined })
   await app.register(usageRoutes, options)
   await app.register(healthRoutes, { readiness: { ask: async () => null } })
-  return { app, openapi }
+  return { app }
 }
 
 t.test('the document describes the routes by their schemas', async (t) => {
@@ -33,6 +42,7 @@ t.test('the document describes the routes by their schemas', async (t) => {
     '/user/usage',
     '/health/live',
     '/health/ready',
+    path,
   ])
   const { get } = document.paths['/user/logs/api-requests']
   t.strictSame(get.security, [{ jwt: [] }, { pat: ['read'] }])
@@ -60,7 +70,7 @@ t.test('the document describes the routes by their schemas', async (t) => {
 
 t.test('what has a default may be left out, deep in a body too', async (t) => {
   const app = bareServer(t)
-  await describeRoutes(app, { version: '1', addresses: [home] })
+  await describeRoutes(app, { version: '1', addresses: [home], beyondRoutes })
   const limit = Type.Integer({ default: 100 })
   const inner = Type.Object({ limit, name: Type.String() })
   const body = Type.Object({ limit, name: Type.String(), parts: Type.Array(inner) })
@@ -105,7 +115,7 @@ t.test(
   'whole numbers have the size that they need, and what can be chosen has a type',
   async (t) => {
     const app = bareServer(t)
-    await describeRoutes(app, { version: '1', addresses: [home] })
+    await describeRoutes(app, { version: '1', addresses: [home], beyondRoutes })
     const querystring = Type.Object({
       id: Type.Integer(),
       nothing: Nullable(Type.Integer()),
@@ -135,16 +145,38 @@ t.test(
   },
 )
 
-t.test('operations without a route of their own can be added', async (t) => {
-  const { app, openapi } = await documented(t)
-  await app.inject('/openapi.json')
-  const path = '/bot{api_key}/getMe'
-  openapi.extraPaths({ [path]: { get: { responses: { 200: { description: 'The bot' } } } } })
-  for (const url of ['/openapi.json', '/docs/json']) {
-    const { paths } = (await app.inject(url)).json()
+t.test('operations without a route of their own are described, with their schemas', async (t) => {
+  const { app } = await documented(t)
+  for (const url of ['/openapi.json', '/docs/json', '/docs/yaml']) {
+    const { paths, components } = (await app.inject(url)).json()
     t.match(paths[path].get.responses, { 200: { description: 'The bot' } })
     t.ok(paths['/user/usage'])
+    t.strictSame(components.schemas.Bot, Bot)
   }
+})
+
+t.test('the document is made once, and compressed for those who take it so', async (t) => {
+  const app = bareServer(t)
+  let made = 0
+  const counted = () => {
+    made++
+    return beyondRoutes()
+  }
+  await describeRoutes(app, { version: '1', addresses: [home], beyondRoutes: counted })
+  t.equal(made, 0, 'a start makes none')
+  const plain = await app.inject('/openapi.json')
+  t.equal(plain.headers['content-encoding'], undefined)
+  t.equal(plain.headers.vary, 'accept-encoding')
+  for (const [url, type] of [
+    ['/openapi.json', /^application\/json/],
+    ['/docs/json', /^application\/json/],
+    ['/docs/yaml', /^application\/x-yaml/],
+  ] as const) {
+    const packed = await app.inject({ url, headers: { 'accept-encoding': 'br, gzip' } })
+    t.match(packed.headers, { 'content-encoding': 'gzip', 'content-type': type })
+    t.equal(gunzipSync(packed.rawPayload).toString(), plain.body, url)
+  }
+  t.equal(made, 1)
 })
 
 t.test('the page and all it loads come from this server, under a policy that fits', async (t) => {

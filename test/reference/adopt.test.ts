@@ -7,6 +7,7 @@ import t from 'tap'
 
 const root = join(import.meta.dirname, '../..')
 const SHAPES = 'test/reference/shapes.json'
+const SCHEMAS = 'src/bot-api/result-schemas.json'
 const PACKAGE = 'node_modules/@gramio/types'
 
 const copy = await mkdtemp(join(tmpdir(), 'chapar-test-'))
@@ -76,6 +77,9 @@ t.test('the command lists what is new, and what has to be decided', async (t) =>
   t.match(table, "  sendScent: 'chat_id:chat! scent:file! strength:number',")
   const shapes = JSON.parse(await readFile(join(copy, SHAPES), 'utf8'))
   t.match(shapes, { results: { sendScent: 'true' }, objects: { Update: / scent\?:Message / } })
+  const { results, schemas } = JSON.parse(await readFile(join(copy, SCHEMAS), 'utf8'))
+  t.strictSame(results.sendScent, { type: 'boolean' })
+  t.match(schemas.BotUpdate.properties.scent, { $ref: '#/components/schemas/BotMessage' })
   const open = await run('list-unclassified.ts', folder)
   const rules = '(src/bot-api/parameter-rules.ts)'
   t.strictSame(open, {
@@ -93,8 +97,12 @@ t.test('the version of before can be adopted again', async (t) => {
   const before = await readFile(join(root, 'src/bot-api/reference-table.ts'), 'utf8')
   t.match(await run('adopt.ts', join(root, PACKAGE)), { code: 0 })
   t.equal(await readFile(join(copy, 'src/bot-api/reference-table.ts'), 'utf8'), before)
-  const shapes = await readFile(join(root, SHAPES), 'utf8')
-  t.equal(await readFile(join(copy, SHAPES), 'utf8'), shapes)
+  for (const path of [SHAPES, SCHEMAS])
+    t.equal(
+      await readFile(join(copy, path), 'utf8'),
+      await readFile(join(root, path), 'utf8'),
+      path,
+    )
   const open = await run('list-unclassified.ts', join(root, PACKAGE))
   t.strictSame(open, { code: 0, lines: ['0 unclassified'] })
 })

@@ -42,7 +42,8 @@ t.test('a value of the reference has no departures', async (t) => {
 t.test('a departure is named with its path', async (t) => {
   const cases: readonly (readonly [object, string])[] = [
     [{ ...message, colour: 'red' }, 'sendMessage.colour is not known in Message'],
-    [{ ...message, date: '1' }, 'sendMessage.date is "1", not number'],
+    [{ ...message, date: '1' }, 'sendMessage.date is "1", not integer'],
+    [{ ...message, date: 1.5 }, 'sendMessage.date is 1.5, not integer'],
     [{ ...message, text: null }, 'sendMessage.text is null, not string'],
     [
       { ...message, chat: { ...chat, type: 'room' } },

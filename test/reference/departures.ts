@@ -1,6 +1,6 @@
 /** Where a value departs from the shapes of the reference: fields it does not know, and values of another type. */
 import { extensions } from './extensions.ts'
-import { type Shapes, storedShapes } from './shapes.ts'
+import { FRACTIONS, type Shapes, storedShapes } from './shapes.ts'
 
 type Value = ReturnType<typeof JSON.parse>
 
@@ -90,7 +90,8 @@ function departuresOfObject(
   const wrongOnes = Object.entries(value).flatMap(([name, one]) => {
     const field = fields.get(name)
     if (!field) return [`${path}.${name} is not known in ${type}`]
-    return departures(one, field.type, `${path}.${name}`)
+    const isWhole = field.type === 'number' && !FRACTIONS.has(name)
+    return departures(one, isWhole ? 'integer' : field.type, `${path}.${name}`)
   })
   return [...missing, ...wrongOnes]
 }
@@ -105,6 +106,7 @@ function isOf(value: Value, type: string): boolean {
   if (isLiteral(type)) return value === literal(type)
   if (type === 'true') return value === true
   if (type === 'string' || type === 'boolean') return typeof value === type
+  if (type === 'integer') return Number.isSafeInteger(value)
   if (type === 'number') return typeof value === 'number' && Number.isFinite(value)
   throw new Error(`the shapes have no type ${type}`)
 }

@@ -6,23 +6,9 @@ const olderMembers = 'new_chat_participant?:User new_chat_member?:User left_chat
 const olderOrigin =
   'forward_from?:User forward_from_chat?:Chat forward_from_message_id?:number forward_signature?:string forward_sender_name?:string forward_date?:number'
 
-/** Fields of a type that the reference has are added to its own. */
-export const extensions: Shapes = {
+/** What we have beyond the reference; fields of a type that it has are added to its own. */
+export const ours: Shapes = {
   objects: new Map([
-    // The reference's server still sends these older names, which its documentation has dropped.
-    ...withThumb.map((name) => [name, 'thumb?:PhotoSize'] as const),
-    ['StickerSet', 'thumb?:PhotoSize contains_masks?:boolean'],
-    ['BusinessConnection', 'can_reply?:boolean'],
-    ['Chat', 'all_members_are_administrators?:boolean'],
-    ['ChatFullInfo', 'all_members_are_administrators?:boolean'],
-    ['ChatMemberAdministrator', 'can_manage_voice_chats?:boolean'],
-    ['ChatMemberRestricted', 'can_send_media_messages?:boolean'],
-    ['ChatPermissions', 'can_send_media_messages?:boolean'],
-    ['Message', `${olderMembers} ${olderOrigin} user_shared?:UserShared`],
-    ['UserShared', 'user_id:number request_id:number'],
-    ['UsersShared', 'user_ids?:number[]'],
-    ['Poll', 'correct_option_id?:number'],
-    // Ours.
     [
       'Update',
       'message_delivered?:Receipt message_read?:Receipt deleted_messages?:DeletedMessages',
@@ -42,5 +28,25 @@ export const extensions: Shapes = {
     ['getChatHistory', 'Message[]'],
     ['markAsRead', 'true'],
     ['resolvePhone', 'PhoneOwner'],
+  ]),
+}
+
+/** Those, and the older names that the reference's server still sends, and that its documentation has dropped. */
+export const extensions: Shapes = {
+  ...ours,
+  objects: new Map([
+    ...withThumb.map((name) => [name, 'thumb?:PhotoSize'] as const),
+    ['StickerSet', 'thumb?:PhotoSize contains_masks?:boolean'],
+    ['BusinessConnection', 'can_reply?:boolean'],
+    ['Chat', 'all_members_are_administrators?:boolean'],
+    ['ChatFullInfo', 'all_members_are_administrators?:boolean'],
+    ['ChatMemberAdministrator', 'can_manage_voice_chats?:boolean'],
+    ['ChatMemberRestricted', 'can_send_media_messages?:boolean'],
+    ['ChatPermissions', 'can_send_media_messages?:boolean'],
+    ['Message', `${olderMembers} ${olderOrigin} user_shared?:UserShared`],
+    ['UserShared', 'user_id:number request_id:number'],
+    ['UsersShared', 'user_ids?:number[]'],
+    ['Poll', 'correct_option_id?:number'],
+    ...ours.objects,
   ]),
 }

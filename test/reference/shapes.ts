@@ -12,6 +12,16 @@ export interface Shapes {
   readonly unions: ReadonlyMap<string, string>
 }
 
+/** Fields whose numbers may have fractions. The declarations know one kind of number; all others are whole. */
+export const FRACTIONS: ReadonlySet<string> = new Set([
+  'latitude',
+  'longitude',
+  'horizontal_accuracy',
+  'scale',
+  'x_shift',
+  'y_shift',
+])
+
 export const SHAPES_FILE = join(import.meta.dirname, 'shapes.json')
 
 const emptyInterfaces = /^export interface (\w+) \{\}/gm

@@ -1,4 +1,5 @@
 /** Every method of the reference on the sandbox: what it answers with, or that it is refused in plain words. */
+import { Ajv } from 'ajv'
 import t from 'tap'
 import { canDo } from '../../src/bot-api/method.ts'
 import { methods } from '../../src/bot-api/methods/index.ts'
@@ -21,6 +22,20 @@ t.test('what the sandbox does comes back in its shape', async (t) => {
     if (!isExpected) continue
     t.equal(refusal, undefined, method)
     t.match(result, rows[method]?.[0], method)
+  }
+})
+
+t.test('/openapi.json describes what comes back', async (t) => {
+  const document = (await (await fetch(`${client.url}/openapi.json`)).json()) as object
+  const ajv = new Ajv({ strict: false, formats: { int64: true, double: true } })
+  ajv.addSchema({ $id: 'document', ...document })
+  for (const { method, refusal, result } of probed) {
+    if (refusal !== undefined) continue
+    const response = `#/paths/~1bot{api_key}~1${method}/post/responses/200`
+    const schema = encodeURI(`document${response}/content/application~1json/schema`)
+    const isDescribed = ajv.validate({ $ref: schema }, { ok: true, result })
+    t.ok(isDescribed, `${method}: ${ajv.errorsText()}`)
+    t.notOk(ajv.validate({ $ref: schema }, { ok: true, result: null }), `${method} has a type`)
   }
 })
 

@@ -24,7 +24,7 @@ const TopicChange = Type.Object(
   {
     name: Type.Optional(Name),
     icon_custom_emoji_id: Type.Optional(
-      Type.Union([Icon, Type.Literal('')], { description: 'Empty: without an icon' }),
+      Type.String({ pattern: '^\\d{0,19}$', description: 'Empty: without an icon' }),
     ),
     is_closed: Type.Optional(Type.Boolean()),
   },

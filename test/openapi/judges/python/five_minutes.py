@@ -76,12 +76,12 @@ me = result("bot_api.get_me", key.key)
 sent = result(
     "bot_api.send_message",
     key.key,
-    body=("SendMessageJsonBody", {"chat_id": ada.id, "text": "Hello!"}),
+    body=("BotSendMessageParameters", {"chat_id": ada.id, "text": "Hello!"}),
 )
 refused = answer(
     "bot_api.send_message",
     key.key,
-    body=("SendMessageJsonBody", {"chat_id": "@nobody_is_here", "text": "Hello!"}),
+    body=("BotSendMessageParameters", {"chat_id": "@nobody_is_here", "text": "Hello!"}),
 )
 
 
@@ -104,8 +104,8 @@ print(
     json.dumps(
         {
             "accounts": [one.state for one in result("credentials.get_platforms_credentials").items],
-            "me": me,
-            "sent": sent,
+            "me": me.to_dict(),
+            "sent": sent.to_dict(),
             "received": [message.text for message in inbox(ada).messages],
             "refusal": refused.description,
             "errors": usage.totals.errors_by_code.to_dict(),
