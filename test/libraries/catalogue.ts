@@ -121,6 +121,12 @@ export const libraries: readonly Library[] = [
     adapter: 'gotgbot/main.go',
   },
   {
+    name: 'telegram-bot-api',
+    page: 'https://go-telegram-bot-api.dev',
+    toolchain: 'go',
+    adapter: 'tgbotapi/main.go',
+  },
+  {
     name: 'frankenstein',
     page: 'https://github.com/ayrat555/frankenstein',
     toolchain: 'rust',

@@ -3,6 +3,7 @@ module chapar.test/libraries
 go 1.25.5
 
 require (
+	github.com/go-telegram-bot-api/telegram-bot-api/v5 v5.5.1
 	github.com/go-telegram/bot v1.19.0
 	github.com/mymmrac/telego v1.6.0
 	gopkg.in/telebot.v4 v4.0.0-beta.10
