@@ -32,7 +32,9 @@ const secret = 'a-Secret_1'
 
 export const runTrial = (program: Program, mode: Mode, script: readonly Step[]): Promise<Trial> =>
   withTeardown(async (t) => {
-    const service = await startService(t, { env: { FFMPEG: '' } })
+    // The picture of a game is made while its message is sent: beside other programs that takes seconds.
+    const env = { FFMPEG: '', PLATFORM_TIMEOUT_MS: '15000' }
+    const service = await startService(t, { env })
     const folder = await mkdtemp(join(tmpdir(), 'chapar-libraries-'))
     t.teardown(() => rm(folder, { recursive: true, force: true }))
     const account = await openAccount(service, 'librarybot', folder)
