@@ -195,7 +195,7 @@ const Environment = Type.Object({
   SEND_RATE: Type.Number({ exclusiveMinimum: 0, default: 30 }),
   SEND_BURST: Type.Integer({ minimum: 1, default: 60 }),
   CHAT_RATE: Type.Number({ exclusiveMinimum: 0, default: 1 }),
-  CHAT_BURST: Type.Integer({ minimum: 1, default: 60 }),
+  CHAT_BURST: Type.Integer({ minimum: 1, default: 20 }),
   OPERATOR_PHONES: Phones,
   SUPPORT_PHONES: Phones,
   SMTP_FROM: Type.Optional(

@@ -34,7 +34,7 @@ t.test('the default limits are the documented ones', async (t) => {
   const { drainMs, rates, retention, startBudget, timing } = readConfig({})
   t.strictSame(rates, {
     key: { perSecond: 30, burst: 60 },
-    chat: { perSecond: 1, burst: 60 },
+    chat: { perSecond: 1, burst: 20 },
   })
   t.strictSame(retention, {
     updateDays: 7,
