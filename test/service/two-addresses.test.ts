@@ -5,7 +5,13 @@ import { until } from '../support/client.ts'
 import { raw, scene } from './scene.ts'
 
 const addresses = ['http://home.test', 'http://abroad.test:8443'] as const
-const env = { BASE_URL: addresses[0], INTL_BASE_URL: addresses[1] }
+const panels = ['http://panel.home.test', 'http://panel.abroad.test:8443'] as const
+const env = {
+  BASE_URL: addresses[0],
+  INTL_BASE_URL: addresses[1],
+  PANEL_URL: panels[0],
+  INTL_PANEL_URL: panels[1],
+}
 const { service, client, credentialId, keyId, key, ada } = await scene(t, { env })
 const hosts = addresses.map((address) => new URL(address).host)
 
@@ -122,5 +128,18 @@ t.test('the description differs in the order of its servers alone', async (t) =>
     )
     t.same(abroad.servers, [...home.servers].reverse())
     t.same({ ...home, servers: [] }, { ...abroad, servers: [] })
+  }
+})
+
+t.test('a page for the owner of an account is at the side that was asked', async (t) => {
+  const person = await client.person('Olga')
+  const path = '/platforms/sandbox/link'
+  const { session_id } = await client.result('POST', `${path}/start`, { phone: person.phone })
+  for (const side of [addresses, panels]) {
+    for (const [place, url] of side.entries()) {
+      const headers = { authorization: `Bearer ${client.token}`, host: new URL(url).host }
+      const page = await raw(service.url, `${path}/${session_id}/page`, { method: 'POST', headers })
+      t.ok(page.body.result.url.startsWith(`${panels[place]}/link/`), `${url}: ${page.text}`)
+    }
   }
 })

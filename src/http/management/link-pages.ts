@@ -348,6 +348,9 @@ export function pageUrl(
   host: string,
   token: string,
 ): string {
-  const place = addresses.findIndex((address) => new URL(address).host === host)
-  return `${panels[place] ?? panels[0]}/link/${token}`
+  const isAsked = (url: string) => new URL(url).host === host
+  // Programs ask by an address of the API; the panel asks by its own, which may be another one.
+  const place = addresses.findIndex(isAsked)
+  const panel = panels[place] ?? panels.find(isAsked) ?? panels[0]
+  return `${panel}/link/${token}`
 }
