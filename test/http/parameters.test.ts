@@ -41,6 +41,14 @@ for (const [encoding, pack] of [
   })
 }
 
+t.test('a body whose length says that it is too long is not waited for', async (t) => {
+  const raw = new Readable({ read: () => undefined })
+  const request = { headers: { 'content-length': `${LIMIT + 1}` }, raw }
+  const refusal = failureOf(wholeBody(request as unknown as FastifyRequest, LIMIT))
+  raw.push(small)
+  t.match(await refusal, { statusCode: 413 })
+})
+
 t.test('the parser of forms listens to no answer, and hears of each form', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())

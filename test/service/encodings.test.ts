@@ -120,6 +120,9 @@ t.test('null and empty text are absent, forgiving forms are forgiven', async (t)
     refused(400, 'Bad Request: message text is empty'),
   )
   t.match(await json({ text: 'x' }), refused(400, 'Bad Request: chat_id is empty'))
+  t.match(await json(`\ufeff{"chat_id":${to},"text":"marked"}`), sent('marked'))
+  const twice = `\ufeff\r\n{"chat_id":${to},"text":"first","text":"second"}`
+  t.match(await json(twice), sent('first'))
   t.match(await json({ chat_id: to, text: 'x', unheard_of: { a: [1] } }), sent('x'))
   t.match(await json({ chat_id: `${to}tail`, text: 'leading digits' }), sent('leading digits'))
   t.match(await post('text/plain', 'anything', `sendMessage?chat_id=${to}&text=q`), sent('q'))
