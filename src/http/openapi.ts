@@ -25,6 +25,8 @@ interface OpenapiOptions {
   readonly addresses: readonly string[]
   /** Describes operations that have no route of their own: the methods of the bot API. */
   beyondRoutes(): Description
+  /** Those of the panel, in the same order: its hosts serve the document too. */
+  readonly panels?: readonly string[]
 }
 
 interface Description {
@@ -320,7 +322,7 @@ async function sendDocument(request: FastifyRequest, reply: FastifyReply, docume
 /** Call it before any route is registered: those registered earlier are missing in the document. */
 export async function describeRoutes(
   app: FastifyInstance,
-  { version, addresses, beyondRoutes }: OpenapiOptions,
+  { version, addresses, panels = [], beyondRoutes }: OpenapiOptions,
 ): Promise<void> {
   /** By the order of the servers. None is made before somebody asks. */
   const documents = new Map<string, Promise<Buffer>>()
@@ -342,7 +344,9 @@ export async function describeRoutes(
 
   /** The address that was asked comes first, so that the page tries it and not another origin. */
   function documentFor(host: string): Promise<Buffer> {
-    const asked = addresses.find((address) => new URL(address).host === host) ?? addresses[0]
+    const isAsked = (url: string) => new URL(url).host === host
+    const ofPanel = addresses[panels.findIndex(isAsked)]
+    const asked = addresses.find(isAsked) ?? ofPanel ?? addresses[0]
     const servers = [...addresses].sort((a, b) => Number(b === asked) - Number(a === asked))
     const make = () => compress(JSON.stringify(documentOf(app.swagger(), servers, beyondRoutes())))
     const document = documents.get(servers.join()) ?? make()

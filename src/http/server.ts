@@ -81,6 +81,7 @@ export async function listen(options: ListenOptions) {
   await describeRoutes(app, {
     version: VERSION,
     addresses: config.baseUrls,
+    panels: config.panelUrls,
     beyondRoutes() {
       const { paths, schemas } = describeBotApi()
       return { paths: { ...paths, ...filePaths }, schemas }

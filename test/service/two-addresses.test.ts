@@ -118,16 +118,18 @@ t.test('failures below the routes are the same too', async () => {
 
 t.test('the description differs in the order of its servers alone', async (t) => {
   for (const path of ['/openapi.json', '/docs/json']) {
+    const asked = [...addresses, ...panels].map((url) => new URL(url).host)
     const answers = await Promise.all(
-      hosts.map((host) => raw(service.url, path, { headers: { host } })),
+      asked.map((host) => raw(service.url, path, { headers: { host } })),
     )
-    const [home, abroad] = answers.map(({ body }) => body)
+    const [home, abroad, ofPanel, ofPanelAbroad] = answers.map(({ body }) => body)
     t.same(
       home.servers,
       addresses.map((url) => ({ url })),
     )
     t.same(abroad.servers, [...home.servers].reverse())
     t.same({ ...home, servers: [] }, { ...abroad, servers: [] })
+    t.same([ofPanel.servers, ofPanelAbroad.servers], [home.servers, abroad.servers], 'at the panel')
   }
 })
 
