@@ -12,8 +12,8 @@ const service = await startService(t, {
   env: {
     CALL_RATE: '0.01',
     CALL_BURST: '60',
-    API_KEYS_PER_ACCOUNT: '12',
-    API_KEYS_PER_USER: '14',
+    API_KEYS_PER_ACCOUNT: '13',
+    API_KEYS_PER_USER: '15',
     EVENT_STREAMS_PER_USER: '2',
   },
 })
@@ -45,6 +45,13 @@ t.test('long parameters count as several, however they come', async (t) => {
     t.not(await send(key), 429, way)
     t.equal((await client.bot(key, 'getMe')).status, 429, way)
   }
+})
+
+t.test('parameters that are refused for their length cost little', async (t) => {
+  const key = await newKey()
+  const long = { chat_id: ada.id, text: 'x'.repeat(2_000_000) }
+  t.equal((await client.bot(key, 'sendMessage', long)).status, 413)
+  t.equal((await client.bot(key, 'getMe')).status, 200)
 })
 
 t.test('files count little, and the same when their length is not told ahead', async (t) => {
@@ -138,12 +145,12 @@ t.test('an account and a user have so many keys', async (t) => {
     client.ask('POST', '/api_keys', { name: 'x', credential_id, scopes })
   let last = await make(credentialId)
   for (let n = 0; n < 15 && last.status === 200; n++) last = await make(credentialId)
-  const most = 'Bad Request: there are 12 API keys of this account already; revoke one first'
+  const most = 'Bad Request: there are 13 API keys of this account already; revoke one first'
   t.match(last, refused(400, most))
   const other = await client.link(await client.person('Other'))
   last = await make(other)
   for (let n = 0; n < 5 && last.status === 200; n++) last = await make(other)
-  const mostOfUser = 'Bad Request: there are 14 API keys of this user already; revoke one first'
+  const mostOfUser = 'Bad Request: there are 15 API keys of this user already; revoke one first'
   t.match(last, refused(400, mostOfUser))
   const { items } = await client.result('GET', '/api_keys')
   await client.result('DELETE', `/api_keys/${items[0].api_key_id}`)

@@ -20,7 +20,13 @@ import { goneSignal } from '../gone-signal.ts'
 import { openToEveryOrigin } from '../headers.ts'
 import { ofKey } from '../request-log.ts'
 import { noUploads, releaseAll, type UploadPlace } from './multipart.ts'
-import { type CallRequest, isMultipart, parametersOf, parseCalls } from './parameters.ts'
+import {
+  type CallRequest,
+  isMultipart,
+  PARAMETER_BYTES,
+  parametersOf,
+  parseCalls,
+} from './parameters.ts'
 import { callOfArguments, sentCall } from './passing.ts'
 
 /** Tells a waiting call that its client went away. An `AbortController` for each call would need several times the memory. */
@@ -52,7 +58,9 @@ const FILE_BYTES_PER_UNIT = 1_000_000
 /** The cost of a call before its body is read, by the announced length; `unitsAfter` adds the rest. */
 function unitsAhead(headers: IncomingHttpHeaders): number {
   const bytes = Number(headers['content-length'] ?? 0)
-  return 1 + Math.floor(bytes / (isMultipart(headers) ? FILE_BYTES_PER_UNIT : BYTES_PER_UNIT))
+  // Longer parameters are refused by their announced length, and never parsed.
+  const isParsed = !isMultipart(headers) && bytes <= PARAMETER_BYTES
+  return 1 + Math.floor(bytes / (isParsed ? BYTES_PER_UNIT : FILE_BYTES_PER_UNIT))
 }
 
 /** The rest: the parameters of a multipart body, or all of a body whose length was unknown. */
