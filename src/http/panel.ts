@@ -183,8 +183,18 @@ function refuseOtherSites(panelUrls: readonly string[]): onRequestAsyncHookHandl
 
 const foreign = () => failed('forbidden', 'the request comes from another site')
 
-const COOKIE = '__Host-chapar'
-const attributes = 'Secure; HttpOnly; SameSite=Strict; Path=/'
+const shared = 'HttpOnly; SameSite=Strict; Path=/'
+const cookies = {
+  overTls: { name: '__Host-chapar', attributes: `Secure; ${shared}` },
+  // WebKit keeps no secure cookie of http://localhost, other browsers do. What it carries stays on this machine.
+  onLoopback: { name: 'chapar', attributes: shared },
+}
+
+const loopback = /^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/
+
+/** By the page that asks: `refuseOtherSites` lets none pass without its origin. */
+const cookieFor = ({ headers }: FastifyRequest) =>
+  loopback.test(headers.origin ?? '') ? cookies.onLoopback : cookies.overTls
 
 const Session = Type.Object({
   access_token: Type.String(),
@@ -245,7 +255,8 @@ export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> 
     async (request, reply) => {
       const token = cookieOf(request)
       if (token) await accounts.logout(token)
-      reply.header('set-cookie', `${COOKIE}=; ${attributes}; Max-Age=0`)
+      const { name, attributes } = cookieFor(request)
+      reply.header('set-cookie', `${name}=; ${attributes}; Max-Age=0`)
       // Not "storage": it holds the browser's language and colours, and nothing of a user.
       reply.header('clear-site-data', '"cache"')
       return done
@@ -262,7 +273,8 @@ const clientOf = ({ id, ip, headers }: FastifyRequest) => ({
 function opened(request: FastifyRequest, reply: FastifyReply, signedIn: SignedIn, baseUrl: string) {
   const { user, accessToken, expiresIn, refreshToken } = signedIn
   request.audit.userId = user.id
-  reply.header('set-cookie', `${COOKIE}=${refreshToken}; ${attributes}; Max-Age=${IDLE_SECONDS}`)
+  const { name, attributes } = cookieFor(request)
+  reply.header('set-cookie', `${name}=${refreshToken}; ${attributes}; Max-Age=${IDLE_SECONDS}`)
   return ok({
     access_token: accessToken,
     token_type: 'Bearer' as const,
@@ -273,7 +285,8 @@ function opened(request: FastifyRequest, reply: FastifyReply, signedIn: SignedIn
   })
 }
 
-function cookieOf({ headers }: FastifyRequest): string | undefined {
-  const pairs = (headers.cookie ?? '').split(/; */)
-  return pairs.find((pair) => pair.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1) || undefined
+function cookieOf(request: FastifyRequest): string | undefined {
+  const { name } = cookieFor(request)
+  const pairs = (request.headers.cookie ?? '').split(/; */)
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) || undefined
 }

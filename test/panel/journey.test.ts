@@ -27,7 +27,7 @@ t.test(
       await signIn(visitor, service, '+14155559101')
       await page.getByText('Link your first messenger account').waitFor()
       const [cookie] = await visitor.context.cookies()
-      t.match(cookie, { name: '__Host-chapar', httpOnly: true, secure: true, sameSite: 'Strict' })
+      t.match(cookie, { name: 'chapar', httpOnly: true, sameSite: 'Strict', path: '/' })
       t.equal(await page.evaluate('document.cookie'), '')
       t.notMatch(await page.evaluate('JSON.stringify({ ...localStorage })'), /ey|chp_|token/)
       await page.reload()
