@@ -72,9 +72,22 @@ const preloads: Plugin = {
   },
 }
 
+/** The charts ask for numbers of the browser's language before they are given a format, and some systems name none that there is. */
+const anyLanguage: Plugin = {
+  name: 'any-language',
+  transform: {
+    filter: { id: /uPlot\.esm\.js$/ },
+    handler(code) {
+      const asked = 'Intl.NumberFormat(domEnv ? nav.language : '
+      if (!code.includes(asked)) throw new Error('the charts ask for a language in another way')
+      return { code: code.replace(asked, 'Intl.NumberFormat(domEnv ? undefined : '), map: null }
+    },
+  },
+}
+
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [preloads],
+  plugins: [preloads, anyLanguage],
   build: {
     assetsDir: 'assets',
     // A data: address is no script, style or font of this service.

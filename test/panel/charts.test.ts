@@ -58,6 +58,14 @@ t.test('the usage of a key is charted', { skip: noBrowser, timeout: 240_000 }, a
     t.strictSame(await seriousIn(page), [])
   })
 
+  await t.test('also where the system names no language that there is', async () => {
+    const page = await visitor.context.newPage()
+    await page.addInitScript(`Object.defineProperty(navigator, 'language', { value: 'C' })`)
+    await page.goto(address)
+    await page.locator('.plot canvas').waitFor()
+    await page.close()
+  })
+
   await t.test('the share of a method is text', async (t) => {
     const methods = page.getByRole('region', { name: 'Requests by method' }).getByRole('listitem')
     t.match(await methods.first().innerText(), /getMe\s+2\s+67%/)
