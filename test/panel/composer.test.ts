@@ -5,6 +5,10 @@ import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
 
+interface Styled {
+  readonly style: { setProperty(name: string, value: string): void }
+}
+
 t.test('nothing that was typed is lost', { skip: noBrowser, timeout: 240_000 }, async (t) => {
   const service = await startService(t)
   const phone = '+14155559331'
@@ -106,6 +110,25 @@ t.test('nothing that was typed is lost', { skip: noBrowser, timeout: 240_000 }, 
     await field.press('Enter')
     await bubble('one, changed').waitFor()
     await until(async () => (await field.inputValue()) === 'half a thought')
+  })
+
+  await t.test('by the key that ends a word of an input method', async (t) => {
+    await field.fill('半')
+    await field.dispatchEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true })
+    t.equal(await field.inputValue(), '半')
+    t.not((await texts())[0], '半')
+  })
+
+  await t.test('by lines that a browser without growing fields would hide', async (t) => {
+    await field.evaluate((element) =>
+      (element as unknown as Styled).style.setProperty('field-sizing', 'fixed'),
+    )
+    const heightOf = async () => (await field.boundingBox())?.height ?? 0
+    const one = await heightOf()
+    await field.fill('half a thought\nand another')
+    t.ok((await heightOf()) > one * 1.3, 'both lines are seen')
+    await field.fill('half a thought')
+    t.equal(await heightOf(), one)
   })
 
   await t.test('by a look at another chat', async (t) => {

@@ -52,6 +52,10 @@ interface Sent {
 }
 
 const TYPING_EVERY_MS = 5_000
+/** For browsers in which the field does not grow by itself. */
+const MOST_ROWS = 5
+/** The code of a key that an input method has taken. Safari tells so by nothing else of the key that ends a word. */
+const TAKEN = 229
 
 export function Composer(props: ComposerProps) {
   const { chat: place, person, api, thread, standing, aim, release, resume } = props
@@ -144,7 +148,7 @@ export function Composer(props: ComposerProps) {
     api.type(chat, thread).catch(() => undefined)
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return
+    if (event.nativeEvent.isComposing || event.keyCode === TAKEN) return
     if (event.key === 'Escape' && aim) leave()
     if (event.key !== 'Enter' || event.shiftKey) return
     event.preventDefault()
@@ -198,7 +202,7 @@ export function Composer(props: ComposerProps) {
         <textarea
           ref={area}
           className="input"
-          rows={1}
+          rows={Math.min(text.split('\n').length, MOST_ROWS)}
           dir="auto"
           placeholder={keys.placeholder ?? t('messenger.write')}
           aria-label={t('messenger.write')}
