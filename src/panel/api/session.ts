@@ -19,6 +19,8 @@ type Session =
   | { readonly state: 'in'; readonly user: User }
 
 const EARLY_MS = 30_000
+/** Together well under the time in which a second use of a cookie is no theft. */
+const AGAIN_MS = [300, 1_500]
 
 let session: Session = { state: 'starting' }
 let base: string | undefined
@@ -53,6 +55,8 @@ const post = <Result>(path: string, body: object) =>
   ask<Result>(`/panel/session/${path}`, {
     ...posting(body, { 'x-csrf': '1' }),
     credentials: 'same-origin',
+    // A page that is left meanwhile must not lose the cookie that replaces the one it has used up.
+    keepalive: true,
   })
 
 /** The address of the bot API, as reached from where this panel is open. */
@@ -104,14 +108,28 @@ export function accessToken(isStale = false): Promise<string> {
   return refreshing
 }
 
+const isOut = (cause: unknown) => cause instanceof ApiFailure && cause.status === 401
+
+/** Refused once, the cookie may be one that the page before this has used up, and the next one be on its way. */
+async function renewed(): Promise<Opened | null> {
+  for (const waitMs of AGAIN_MS) {
+    try {
+      return await post('refresh', {})
+    } catch (cause) {
+      if (!isOut(cause)) throw cause
+    }
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+  }
+  return post('refresh', {})
+}
+
 async function refresh(): Promise<string> {
   try {
-    const found = await post<Opened | null>('refresh', {})
+    const found = await renewed()
     if (found === null) throw new ApiFailure(401, 'nobody is signed in')
     return opened(found)
   } catch (cause) {
-    const isOut = cause instanceof ApiFailure && cause.status === 401
-    if (isOut) forgetSession()
+    if (isOut(cause)) forgetSession()
     else noticeSuspension(cause)
     if (session.state === 'starting') become({ state: 'unreachable' })
     throw cause

@@ -1,0 +1,46 @@
+/** A page that is left while it asks who is signed in: its answer is on the way, and the next page has only the used cookie. */
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { startService } from '../support/service.ts'
+import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+t.test('a second reload signs nobody out', { skip: noBrowser, timeout: 120_000 }, async (t) => {
+  const service = await startService(t)
+  const answered = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  let isHeld = false
+  const line = createServer((asked, answer) => {
+    const holds = isHeld && asked.url === '/panel/session/refresh'
+    if (holds) isHeld = false
+    const { port } = new URL(service.url)
+    const { url: path, method, headers } = asked
+    const sent = request({ port, path, method, headers }, async (got) => {
+      if (holds) answered.resolve()
+      if (holds) await released.promise
+      answer.writeHead(got.statusCode ?? 502, got.headers)
+      got.pipe(answer)
+    })
+    sent.on('error', () => answer.destroy())
+    answer.on('close', () => sent.destroy())
+    asked.pipe(sent)
+  }).listen(0)
+  await once(line, 'listening')
+  t.teardown(() => line.close().closeAllConnections())
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  const origin = `http://localhost:${(line.address() as AddressInfo).port}`
+  const visitor = await visit(browser, service, { origin })
+  const { page } = visitor
+  await signIn(visitor, service, '+14155559491')
+  isHeld = true
+  await page.reload({ waitUntil: 'commit' })
+  await answered.promise
+  const refused = page.waitForResponse((response) => response.status() === 401)
+  await page.reload({ waitUntil: 'commit' })
+  await refused
+  released.resolve()
+  await page.getByText('Link your first messenger account').waitFor()
+  t.match(page.url(), /dashboard$/)
+})
