@@ -206,6 +206,14 @@ function choiceIn(union: unknown): { readonly type: string; readonly enum: unkno
     : undefined
 }
 
+/** The form of a union that has nothing but null beside it, and says so by its type alone. */
+function nullableIn(union: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (!isDistinct(union) || union.length !== 2) return undefined
+  const [form, other] = union
+  if (!isTable(form) || !isTable(other) || other.type !== 'null') return undefined
+  return 'enum' in form || 'const' in form ? undefined : form
+}
+
 /** Whether each form of a union has a type of its own: generators know what to do with exactly one of them, not with any. */
 function isDistinct(union: unknown): union is readonly unknown[] {
   if (!Array.isArray(union)) return false
@@ -255,6 +263,8 @@ class SchemaNaming {
       return { ...rest, ...(description !== undefined && { description }), oneOf }
     }
     const { anyOf, ...others } = value
+    const form = nullableIn(anyOf)
+    if (form) return this.replace({ ...others, ...form, type: [form.type, 'null'] })
     if (isDistinct(anyOf)) return this.replace({ ...others, oneOf: anyOf })
     const choice = choiceIn(anyOf)
     if (choice) return this.#inside({ ...value, ...choice, anyOf: undefined })

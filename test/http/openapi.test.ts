@@ -124,6 +124,8 @@ t.test(
       word: Type.Enum(['asked', 'in']),
       seconds: Type.Enum([0, 5]),
       mixed: Type.Enum([0, 'none']),
+      either: Type.Union([Type.Integer(), Type.String()]),
+      none: Type.Union([Type.Object({ id: Type.Integer() }), Type.Null()], { description: 'It' }),
       type: Type.String(),
     })
     const answer = { 200: Type.Object({ ok: Type.Literal(true) }) }
@@ -138,6 +140,11 @@ t.test(
       word: { type: 'string', enum: ['asked', 'in'] },
       seconds: { type: 'integer', enum: [0, 5] },
       mixed: { type: undefined, enum: [0, 'none'] },
+      either: {
+        oneOf: [{ type: 'integer', format: 'int64' }, { type: 'string' }],
+        anyOf: undefined,
+      },
+      none: { type: ['object', 'null'], description: 'It', anyOf: undefined },
       type: { type: 'string' },
     })
     const { properties } = post.responses['200'].content['application/json'].schema
