@@ -50,6 +50,15 @@ export function createLogger({ level = 'info', destination }: LoggerOptions = {}
       // Redacts the finished line, not known paths: the text of a library's error may contain an address with a key.
       hooks: { streamWrite: (line) => asOneLine(redact(line)) },
     },
-    destination ?? pino.destination({ fd: 1, sync: true }),
+    destination ?? standardOutput(),
   )
+}
+
+/** Of lines that cannot be written, as while a disk is full, so many bytes wait; what comes after them is dropped. */
+const MOST_WAITING = 1_048_576
+
+/** Each line tries again to write those before it. Without a listener, one that is not written would end the process. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ fd: 1, sync: true, maxLength: MOST_WAITING })
+  return output.on('error', () => undefined)
 }
