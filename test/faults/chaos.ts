@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { drained, stored } from '../kill/drained.ts'
 import { type Stage, setStage } from '../kill/stage.ts'
 import { judge } from '../kill/verdict.ts'
+import { examine } from '../support/amcheck.ts'
 import { until } from '../support/client.ts'
 import { mounted } from '../support/mounted.ts'
 import type { Toxiproxy } from '../support/toxiproxy.ts'
@@ -115,8 +116,10 @@ async function verdict(stage: Stage, faults: readonly Fault[]): Promise<Omit<Rep
   const { lost, violations } = judge(histories)
   const delivered = histories.reduce((sum, { delivered }) => sum + delivered.size, 0)
   const inLog = await stored(stage)
+  const { damages } = await examine(stage.postgres.url())
   const all = [
     ...violations,
+    ...damages,
     ...spool.violations,
     ...consumers.flatMap(({ violations }) => violations),
     ...(inLog.updates === delivered ? [] : [`${inLog.updates} in the log, ${delivered} delivered`]),

@@ -1,6 +1,7 @@
 /** The kill test: a writer, the service, a database and consumers, while the two in the middle are killed. */
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
+import { examine } from '../support/amcheck.ts'
 import { until } from '../support/client.ts'
 import { drained, stored } from './drained.ts'
 import { type Stage, setStage } from './stage.ts'
@@ -100,6 +101,7 @@ async function reportOn(
   const { lost, violations } = judge(histories)
   const delivered = histories.reduce((sum, { delivered }) => sum + delivered.size, 0)
   const inLog = await stored(stage)
+  const { damages } = await examine(stage.postgres.url())
   return {
     serviceKills,
     postgresKills,
@@ -109,6 +111,7 @@ async function reportOn(
     lost,
     violations: [
       ...violations,
+      ...damages,
       ...spool.violations,
       ...consumers.flatMap(({ violations }) => violations),
       ...(inLog.updates === delivered
