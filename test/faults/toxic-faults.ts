@@ -18,19 +18,21 @@ const kinds: Readonly<Record<string, Readonly<Record<string, readonly number[]>>
 const FLAPS = 'flaps'
 const FLAP_MS = 300
 
+const anyWays: readonly (readonly Way[])[] = [['database'], ['network'], ['database', 'network']]
+
 interface Spoiled {
   readonly way: Way
   readonly toxic: Toxic
 }
 
-function drawn(seed: number): Spoiled[] {
+function drawn(seed: number, choice: typeof anyWays): Spoiled[] {
   const random = randomOf(seed)
   const oneOf = <Value>(values: readonly Value[]): Value => {
     const value = values[Math.floor(random() * values.length)]
     if (value === undefined) throw new Error('nothing to draw from')
     return value
   }
-  const ways = oneOf<readonly Way[]>([['database'], ['network'], ['database', 'network']])
+  const ways = oneOf(choice)
   return ways.map((way) => {
     const type = oneOf([...Object.keys(kinds), FLAPS])
     const stream = oneOf(['upstream', 'downstream'] as const)
@@ -42,10 +44,19 @@ function drawn(seed: number): Spoiled[] {
 const wordsOf = ({ way, toxic: { type, stream, attributes } }: Spoiled) =>
   `${way} ${type} ${stream} ${Object.values(attributes).join('/')}`.trim()
 
+/** Needs nothing of a stage but the ways. */
+interface ToxicFault extends Fault {
+  begin(): Promise<() => Promise<void>>
+}
+
 /** One for each seed. */
-export const toxicFaults = (toxiproxy: Toxiproxy | string, seeds: readonly number[]): Fault[] =>
+export const toxicFaults = (
+  toxiproxy: Toxiproxy | string,
+  seeds: readonly number[],
+  ways = anyWays,
+): ToxicFault[] =>
   seeds.map((seed) => {
-    const spoiled = drawn(seed)
+    const spoiled = drawn(seed, ways)
     const name = `toxics ${seed}: ${spoiled.map(wordsOf).join(', ')}`
     if (typeof toxiproxy === 'string') {
       return { name, missing: toxiproxy, begin: () => Promise.reject(new Error(toxiproxy)) }
