@@ -1,7 +1,4 @@
-/**
- * Checks a given database before anything is stored in it: that it keeps its commits, because the promise of the update log
- * depends on it, that its settings mean what our statements take for granted, and that connections keep theirs.
- */
+/** Checks a given database: that it keeps its commits, that its settings are fit for our statements, and connections keep theirs. */
 import pg from 'pg'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { concerning } from '../process/fatal-errors.ts'
