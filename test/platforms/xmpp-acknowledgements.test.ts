@@ -170,6 +170,7 @@ function sending(isPermitted = true) {
       return end.promise
     },
     isWritable: () => state.isWritable,
+    unreadBytes: () => 0,
     permit: {
       get isValid() {
         return state.isValid
@@ -299,7 +300,8 @@ t.test('messages of one moment leave in one write with the question for them', a
       socket.write(text, (cause) => (cause ? reject(cause) : resolve()))
     })
   const together = writtenTogether(write, () => socket as unknown as Socket)
-  countSent(client, { write: together, isWritable: () => true, permit: undefined })
+  const outlet = { write: together, isWritable: () => true, unreadBytes: () => 0 }
+  countSent(client, { ...outlet, permit: undefined })
   await Promise.all([client.send(message('1')), client.send(message('2'))])
   t.strictSame(written, [['<message', '<message', '<r']])
 })

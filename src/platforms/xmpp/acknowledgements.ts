@@ -14,6 +14,13 @@ const LATEST_ANSWER_MS = 1_000
 /** A server may be far away, and those who send wait. */
 const LATEST_QUESTION_MS = 20
 
+/**
+ * A server may ask without end, and read or acknowledge nothing. Of what it has not acknowledged at most so many stanzas are
+ * kept, and of what it has not read about so many bytes; who sends more has to wait.
+ */
+const MOST_UNACKNOWLEDGED = 1_000
+const MOST_UNREAD_BYTES = 2 ** 20
+
 /** What the library needs for a login. A connection has one, and would hold it for as long as it lives. */
 const ofLogin = Object.fromEntries(
   ['reconnect', 'tcp', 'tls', 'websocket', 'resolve', 'middleware', 'streamFeatures', 'starttls']
@@ -100,6 +107,8 @@ interface Outlet {
   /** Rejects with `BrokenWrite` where it was begun. */
   write(text: string): Promise<void>
   isWritable(): boolean
+  /** Bytes that the system has not taken yet. */
+  unreadBytes(): number
   readonly permit: WritePermit | undefined
 }
 
@@ -108,7 +117,8 @@ interface Outlet {
  * fails, the server may have some of them; it may also acknowledge the first before the last is taken. So each counts from the
  * moment in which it goes to the socket.
  */
-export function countSent(client: Client, { write, isWritable, permit }: Outlet): void {
+export function countSent(client: Client, outlet: Outlet): void {
+  const { write, isWritable, unreadBytes, permit } = outlet
   const { streamManagement } = client
   const count = counter(client)
   const begin = async (stanza: Element, isCounted: boolean) => {
@@ -120,6 +130,10 @@ export function countSent(client: Client, { write, isWritable, permit }: Outlet)
   }
   const send = async (stanza: Element) => {
     if (client.status === 'closing' || !isWritable()) throw new Error('The connection is closed')
+    const isFull =
+      streamManagement.outbound_q.length >= MOST_UNACKNOWLEDGED || unreadBytes() > MOST_UNREAD_BYTES
+    // The others ask for acknowledgements and give them: without them it would stay full.
+    if (isFull && counted.has(stanza.name)) throw new Error('The server takes nothing')
     const entry = count(stanza)
     try {
       await begin(stanza, entry !== undefined)
@@ -215,6 +229,9 @@ export class Acknowledgements {
   #owed: number | undefined
   #asked = 0
   #isAnswering = false
+  /** The last answer is not written yet: a server that does not read gets no others, and then the newest. */
+  #isWriting = false
+  #isOutdated = false
   #late: NodeJS.Timeout | undefined
   #stream = 0
 
@@ -296,8 +313,19 @@ export class Acknowledgements {
     this.#owed = this.#handled < this.#asked ? this.#asked : undefined
     // Whoever asks has enabled it, also where the library is not done with that yet: ejabberd asks no second time without an
     // answer. A broken stream needs none: the number is part of its resumption.
+    if (this.#isWriting) {
+      this.#isOutdated = true
+      return
+    }
+    this.#isWriting = true
+    const written = () => {
+      this.#isWriting = false
+      if (!this.#isOutdated) return
+      this.#isOutdated = false
+      this.#answer()
+    }
     this.#client
       .send(xml('a', { xmlns: ns.streamManagement, h: this.#handled }))
-      .catch(() => undefined)
+      .then(written, written)
   }
 }

@@ -339,7 +339,8 @@ function guardWrites(transport: Client, permit: WritePermit | undefined): void {
   const write = writtenTogether(transport.write.bind(transport), () => socketOf(transport))
   transport.write = permit ? permitted(permit, write) : write
   const isWritable = () => socketOf(transport)?.writable === true
-  countSent(transport, { write, isWritable, permit })
+  const unreadBytes = () => socketOf(transport)?.writableLength ?? 0
+  countSent(transport, { write, isWritable, unreadBytes, permit })
 }
 
 /** The library decodes each chunk by itself and so breaks characters that two chunks share. */
