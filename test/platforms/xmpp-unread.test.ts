@@ -1,7 +1,7 @@
-/** A server that asks without end, and acknowledges or reads nothing, keeps no memory. */
+/** A server that asks without end, and acknowledges or reads nothing, or talks before the login, keeps no memory. */
 import { EventEmitter } from 'node:events'
 import { type Client, type Element, xml } from '@xmpp/client'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import {
   Acknowledgements,
   countSent,
@@ -13,6 +13,12 @@ import { Stream } from '../../src/platforms/xmpp/stream.ts'
 import type { Login } from '../../src/platforms/xmpp/transport.ts'
 import { until } from '../support/client.ts'
 import { startXmppStub } from '../support/xmpp-stub.ts'
+
+const loginAt = (service: string): Login => ({
+  ...{ local: 'ada', domain: 'stub.test', resource: 'test', password: 'secret' },
+  ...{ service, plaintextAllowed: true, allowPrivate: true },
+  key: new AccountKey(new SaltedKeys()),
+})
 
 const streamManagement = `xmlns="${ns.streamManagement}"`
 const question = (id: string) =>
@@ -32,13 +38,8 @@ t.test('of what a server does not acknowledge so much is kept, and the rest wait
       write(`${questions.join('')}<r ${streamManagement}/>`)
     },
   })
-  const login: Login = {
-    ...{ local: 'ada', domain: 'stub.test', resource: 'test', password: 'secret' },
-    ...{ service: server, plaintextAllowed: true, allowPrivate: true },
-    key: new AccountKey(new SaltedKeys()),
-  }
   const stream = new Stream(
-    { login, resumeMilliseconds: 0 },
+    { login: loginAt(server), resumeMilliseconds: 0 },
     {
       bound: () => void stream.send(xml('presence')).catch(t.threw),
       resumed: () => undefined,
@@ -62,6 +63,47 @@ t.test('of what a server does not acknowledge so much is kept, and the rest wait
   await until(() => said.includes('id="again"'))
   t.ok(said.includes('id="own"'))
   t.notOk(said.includes('id="early"'))
+})
+
+/** A server that says this in place of a greeting; resolves with how that ends, and what the client has said. */
+async function instead(t: Test, refusal: string) {
+  const ended = Promise.withResolvers<unknown>()
+  let said = ''
+  const { server, stop } = await startXmppStub('ada@stub.test', {
+    answer: () => undefined,
+    refuse: () => refusal,
+    hears: (text) => {
+      said += text
+    },
+  })
+  const stream = new Stream(
+    { login: loginAt(server), resumeMilliseconds: 0 },
+    {
+      bound: () => t.fail('there is no login'),
+      resumed: () => undefined,
+      stanza: () => undefined,
+      acknowledged: () => undefined,
+      ended: (cause) => ended.resolve(cause),
+    },
+  )
+  t.teardown(async () => {
+    await stream.close()
+    await stop()
+  })
+  return { cause: await ended.promise, said: () => said }
+}
+
+t.test('what comes before the login is not kept without end', async (t) => {
+  const megabyte = `<message><body>${'x'.repeat(2 ** 20)}</body></message>`
+  t.match((await instead(t, megabyte.repeat(40))).cause, { name: 'Oversized' })
+})
+
+t.test('a login that is offered again and again is begun a few times', async (t) => {
+  const mechanisms = '<mechanism>PLAIN</mechanism>'
+  const offer = `<stream:features><mechanisms xmlns="urn:ietf:params:xml:ns:xmpp-sasl">${mechanisms}</mechanisms></stream:features>`
+  const { cause, said } = await instead(t, offer.repeat(50))
+  t.match(cause, { message: 'The server begins the login without end' })
+  t.ok(said().split('<auth').length <= 6)
 })
 
 /** A client whose connection holds so many bytes that the other side has not read. */
@@ -89,7 +131,7 @@ function slow(unread: { bytes: number }) {
 }
 
 t.test('who does not read gets no answers until there is room', async (t) => {
-  const unread = { bytes: 2 ** 20 + 1 }
+  const unread = { bytes: 32 * 2 ** 20 + 1 }
   const { client, sent } = slow(unread)
   const ask = () => client.emit('element', xml('iq', { type: 'get', id: '1', from: 'a@b.test' }))
   ask()
@@ -97,7 +139,7 @@ t.test('who does not read gets no answers until there is room', async (t) => {
   t.same(sent, [])
   await client.send(xml('r', ns.streamManagement))
   t.match(sent, [{ name: 'r' }], 'what makes room goes out')
-  unread.bytes = 2 ** 20
+  unread.bytes = 32 * 2 ** 20
   ask()
   await new Promise(setImmediate)
   t.match(sent, [{ name: 'r' }, { name: 'iq' }])

@@ -19,7 +19,10 @@ const LATEST_QUESTION_MS = 20
  * kept, and of what it has not read about so many bytes; who sends more has to wait.
  */
 const MOST_UNACKNOWLEDGED = 1_000
-const MOST_UNREAD_BYTES = 2 ** 20
+const MOST_UNREAD_BYTES = 32 * 2 ** 20
+
+/** A login takes three streams at most. With each offer more the library would begin another login beside it. */
+const MOST_OFFERS = 5
 
 /** What the library needs for a login. A connection has one, and would hold it for as long as it lives. */
 const ofLogin = Object.fromEntries(
@@ -35,6 +38,12 @@ const ofLogin = Object.fromEntries(
  */
 export function pastLibrary(client: Client): void {
   const { streamManagement } = client
+  let offers = 0
+  client.prependListener('element', (element: Element) => {
+    if (!element.is('features', ns.streams)) return
+    offers += 1
+    if (offers > MOST_OFFERS) throw new Error('The server begins the login without end')
+  })
   const heard = client.listeners('element').map((hear) => {
     const needed = (element: Element) => {
       if (!spared.has(element.name) && !isQuestion(element)) hear.call(client, element)

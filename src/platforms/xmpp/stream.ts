@@ -15,6 +15,7 @@ import {
   Oversized,
   type Resumption,
   type Transport,
+  weightOf,
 } from './transport.ts'
 
 interface StreamEvents {
@@ -48,6 +49,9 @@ class StreamDown extends Error {
 }
 
 const attemptMilliseconds = 20_000
+
+/** How much may come before the login is through, see `weightOf`: what a server repeats on a resumed stream. */
+const HEAVIEST_EARLY = 32 * 2 ** 20
 /** An account is probed once a minute, which a server answers: only where nobody probes it is one asked in between. */
 const quietMilliseconds = 63_000
 const silenceMilliseconds = 80_000
@@ -77,6 +81,7 @@ export class Stream {
   #risenAt = 0
   /** Came in before the library was done with the login; the server sends none of it again. */
   #early: (() => void)[] = []
+  #earlyWeight = 0
 
   constructor(options: StreamOptions, events: StreamEvents) {
     const { login, resumeMilliseconds, passage = new Passage(), inherited } = options
@@ -174,6 +179,7 @@ export class Stream {
   #listen(transport: Transport): Transport {
     // The server sends again what came in on a connection that broke before the library told of it.
     this.#early = []
+    this.#earlyWeight = 0
     const { client } = transport
     const { streamManagement } = client
     // A connection that was given up may still emit events.
@@ -211,7 +217,11 @@ export class Stream {
   }
 
   #hear(stanza: Element, acknowledge: () => void) {
-    if (this.#state === 'connecting') this.#early.push(() => this.#hear(stanza, acknowledge))
+    if (this.#state === 'connecting') {
+      this.#earlyWeight += weightOf(stanza)
+      if (this.#earlyWeight > HEAVIEST_EARLY) throw new Oversized('Too much comes before the login')
+      this.#early.push(() => this.#hear(stanza, acknowledge))
+    }
     if (this.#state !== 'up') return
     const stored = this.#events.stanza(stanza)
     if (stored instanceof Promise) void stored.then(acknowledge)
