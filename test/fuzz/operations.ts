@@ -40,10 +40,7 @@ export function operationsOf({ paths, components }: Description): Operation[] {
       method: method.toUpperCase(),
       path,
       parameters,
-      body: withNamed(
-        Object.values(requestBody?.content ?? {})[0]?.schema,
-        components?.schemas ?? {},
-      ),
+      body: named(Object.values(requestBody?.content ?? {})[0]?.schema, components?.schemas ?? {}),
       weight: 6,
     })),
   )
@@ -60,13 +57,6 @@ export function operationsOf({ paths, components }: Description): Operation[] {
   return [...described, ...bare]
 }
 
-/** A schema with those in it that it refers to by their names; nothing in place of one within itself. */
-function withNamed<Value>(value: Value, schemas: Record<string, unknown>): Value {
-  const inside = JSON.stringify(value, (_, part) => {
-    const name = part?.$ref?.split('/').at(-1)
-    if (name === undefined) return part
-    const { [name]: named = {}, ...others } = schemas
-    return withNamed(named, others)
-  })
-  return inside === undefined ? value : JSON.parse(inside)
-}
+/** The schema that one stands for which is nothing but a name. */
+const named = (schema: Schema | undefined, schemas: Readonly<Record<string, Schema>>) =>
+  schemas[`${schema?.$ref}`.split('/').at(-1) ?? ''] ?? schema
