@@ -2,8 +2,8 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { failed, invalidField } from '../../machines/model/failure.ts'
-import type { Resolve } from '../net/guard.ts'
 import { isPublicAddress } from '../net/guard.ts'
+import type { Resolve } from '../net/resolver.ts'
 
 const PORTS = new Set(['', '80', '88', '443', '8443'])
 const SECRET_BYTES = 256

@@ -8,7 +8,7 @@ import { UPDATE_KINDS, type UpdateKind } from '../../machines/model/update-kinds
 import type { Notice } from '../../machines/webhook/machine.ts'
 import type { Database } from '../database/database.ts'
 import { ExchangeLog } from '../exchanges/log.ts'
-import { type Resolve, resolveAnything, resolvePublic } from '../net/guard.ts'
+import { type Resolve, resolveAnything, resolvePublic } from '../net/resolver.ts'
 import type { Vault } from '../security/vault.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
 import type { ReadRows } from '../updates/read.ts'

@@ -49,6 +49,7 @@ const roomsSince: readonly string[] = [
   'src/records/alert.ts',
   'src/records/node.ts',
   'src/net/mail.ts',
+  'src/net/resolver.ts',
   'src/http/bodies/',
   'src/http/nodes/',
   'src/composition/nodes.ts',

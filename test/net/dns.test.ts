@@ -4,13 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
-import {
-  AddressRefused,
-  createGuardedAgent,
-  type GuardOptions,
-  publicResolver,
-  systemResolver,
-} from '../../src/net/guard.ts'
+import { AddressRefused, createGuardedAgent, type GuardOptions } from '../../src/net/guard.ts'
+import { publicResolver, systemResolver } from '../../src/net/resolver.ts'
 import { checkReachable } from '../../src/webhooks/address.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { failureText } from '../../src/webhooks/exchange.ts'

@@ -1,6 +1,6 @@
 /** What an endpoint is built with, as far as its test does not give it. */
 import type { Test } from 'tap'
-import { resolveAnything } from '../../src/net/guard.ts'
+import { resolveAnything } from '../../src/net/resolver.ts'
 import type { EndpointParts } from '../../src/webhooks/endpoint.ts'
 import { Connections } from '../../src/webhooks/endpoint.ts'
 import type { SigningSecrets } from '../../src/webhooks/secrets.ts'

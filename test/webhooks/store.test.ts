@@ -1,6 +1,6 @@
 /** Webhooks as they are stored. */
 import t from 'tap'
-import { resolveAnything } from '../../src/net/guard.ts'
+import { resolveAnything } from '../../src/net/resolver.ts'
 import { WebhookStore } from '../../src/webhooks/store.ts'
 import { testVault } from '../support/vault.ts'
 import { stage } from '../updates/stage.ts'

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import type { Chat } from '../../../machines/model/content.ts'
 import type { Person } from '../../../machines/model/person.ts'
-import { resolverOf } from '../../net/guard.ts'
+import { resolverOf } from '../../net/resolver.ts'
 import { RecentMap } from '../kit/recent-map.ts'
 
 export interface Address {

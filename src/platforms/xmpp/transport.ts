@@ -12,7 +12,8 @@ import {
   xml,
 } from '@xmpp/client'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
-import { guardedHost, isPublicAddress, type Resolve } from '../../net/guard.ts'
+import { guardedHost, isPublicAddress } from '../../net/guard.ts'
+import type { Resolve } from '../../net/resolver.ts'
 import { Acknowledgements, countSent, pastLibrary, writtenTogether } from './acknowledgements.ts'
 import { type ResolvePlaces, resolvePlaces } from './address.ts'
 import { ns } from './namespaces.ts'
