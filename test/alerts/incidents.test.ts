@@ -153,10 +153,10 @@ t.test('nobody sees or changes the incidents of others, and bad input is refused
   t.equal((await ask('POST', `/alerts/${id}/acknowledge`, { user: 2 })).status, 404)
   t.equal((await ask('GET', '/alerts', { user: 0 })).status, 401)
   t.equal((await ask('POST', `/alerts/${id}/silence`, { body: { minutes: 0 } })).status, 400)
-  t.equal((await ask('POST', '/alerts/x/acknowledge')).status, 404)
+  t.equal((await ask('POST', '/alerts/x/acknowledge')).status, 400)
   t.equal((await ask('DELETE', `/alerts/${id}/silence`, { user: 2 })).status, 404)
   t.equal((await ask('DELETE', `/alerts/${id}/silence`, { user: 0 })).status, 401)
-  t.equal((await ask('DELETE', '/alerts/x/silence')).status, 404)
+  t.equal((await ask('DELETE', '/alerts/x/silence')).status, 400)
 })
 
 t.test('incidents that are over are listed apart from those that are not', async (t) => {
@@ -217,7 +217,7 @@ t.test('the accounts of an incident are listed, page by page, to its user', asyn
   t.equal((await ask('GET', url, { user: 2 })).status, 404, 'of another user')
   t.equal((await ask('GET', url, { user: 0 })).status, 401)
   t.equal((await ask('GET', `${url}?before=nothing`)).status, 400)
-  t.equal((await ask('GET', '/alerts/nothing/items')).status, 404)
+  t.equal((await ask('GET', '/alerts/nothing/items')).status, 400)
   await back()
   await evaluate(6)
   t.same((await ask('GET', url)).result.items, [], 'all are back')
