@@ -15,11 +15,15 @@ const patience = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 }
 
 /** What a connection of ours asks for: as a parameter, and by `options`, as the job queues and the migrations do. */
 const askedFor = { statement_timeout: 4_999, options: '-c lock_timeout=4998' }
-const askKept = `select current_setting('statement_timeout') = '4999ms'
-  and current_setting('lock_timeout') = '4998ms' as kept`
+/** The address may ask for other times in their place. */
+const askKept = `select bool_and(source = 'client' or setting in ('4999', '4998')) as kept from pg_settings
+  where name in ('statement_timeout', 'lock_timeout')`
 
 const pooled = 'a pooler that keeps no settings of connections is in between'
 const direct = 'name the server itself'
+const namesOptions = /[?&]options=/
+const optionsRemain =
+  'its "options" take the place of those that the job queues need: leave them out, and use alter role … set'
 /** SQLSTATE: how poolers refuse settings, as a protocol that is violated or a feature that is missing. */
 const refusesSettings = new Set(['08P01', '0A000'])
 
@@ -59,7 +63,7 @@ async function judge({ url, production, logger }: DurabilityOptions): Promise<vo
   await client.connect().catch(explainRefusal)
   try {
     await assertNewEnough(client)
-    await assertSettings(client)
+    await assertSettings(client, url)
     const { rows } = await client.query<{ name: string }>(ask)
     const names = rows.map(({ name }) => name)
     if (names.length === 0) return
@@ -83,7 +87,8 @@ function explainRefusal(cause: unknown): never {
   throw new Error(`${pooled} (${cause.message}): ${direct}`, { cause })
 }
 
-async function assertSettings(client: pg.Client): Promise<void> {
+async function assertSettings(client: pg.Client, url: string): Promise<void> {
+  if (namesOptions.test(url)) throw new Error(optionsRemain)
   const { rows: kept } = await client.query<{ kept: boolean }>(askKept)
   if (!kept[0]?.kept) throw new Error(`${pooled}: ${direct}`)
   const { rows } = await client.query<{ name: string; setting: string }>(askUnfit)
