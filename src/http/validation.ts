@@ -251,11 +251,12 @@ function whenNeeded(compile: () => ValidateFunction): ReturnType<FastifySchemaCo
 const typed = formats.default(new Ajv({ ...common, coerceTypes: false }))
 const textual = formats.default(new Ajv({ ...common, coerceTypes: 'array' }))
 
-/** The numbers of a path are digits. Ajv would also take `0x1` and `1e0`, and a record would have many addresses. */
+/** The numbers of a path are digits. Ajv would also take `0x1` and `1e0`, and with `01` a record would have many addresses. */
 function readNumbers(params: Record<string, unknown>, schema: AnySchema): void {
   const { properties = {} } = Object(schema) as { properties?: Record<string, { type?: string }> }
   for (const [name, { type }] of Object.entries(properties)) {
-    if (type === 'integer' && /^-?\d+$/.test(`${params[name]}`)) params[name] = Number(params[name])
+    if (type === 'integer' && /^-?(0|[1-9]\d*)$/.test(`${params[name]}`))
+      params[name] = Number(params[name])
   }
 }
 
