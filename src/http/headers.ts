@@ -67,3 +67,10 @@ export const requestIds = { genReqId: newRequestId, requestIdHeader: false } as 
 const file = new URL('../../package.json', import.meta.url)
 
 export const VERSION: string = JSON.parse(readFileSync(file, 'utf8')).version
+
+/** Whether a compressed answer may be sent. With a weight of zero it is refused. */
+export const takesEncoding = (accepted: string | undefined, name: string): boolean =>
+  (accepted ?? '').split(',').some((one) => {
+    const [encoding = '', weight = ''] = one.split(';')
+    return encoding.trim().toLowerCase() === name && !/^\s*q=0(\.0*)?\s*$/i.test(weight)
+  })

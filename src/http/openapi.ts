@@ -13,6 +13,7 @@ import * as link from '../records/link.ts'
 import * as node from '../records/node.ts'
 import * as usage from '../records/usage.ts'
 import { Failed } from './envelope.ts'
+import { takesEncoding } from './headers.ts'
 import * as content from './sandbox/content-schemas.ts'
 import * as keyboard from './sandbox/keyboard-schemas.ts'
 import * as offer from './sandbox/offer-schemas.ts'
@@ -323,7 +324,7 @@ const [compress, decompress] = [promisify(gzip), promisify(gunzip)]
 /** Compressed: the text is twenty times as long, and most who ask take it so. */
 async function sendDocument(request: FastifyRequest, reply: FastifyReply, document: Buffer) {
   reply.header('vary', 'accept-encoding')
-  if (!/\bgzip\b/.test(`${request.headers['accept-encoding']}`)) {
+  if (!takesEncoding(request.headers['accept-encoding'], 'gzip')) {
     return reply.send(await decompress(document))
   }
   return reply.header('content-encoding', 'gzip').send(document)

@@ -15,7 +15,7 @@ import { IDLE_SECONDS } from '../accounts/sessions.ts'
 import { Nullable } from '../json/schemas.ts'
 import { User } from '../records/account.ts'
 import { answers, Done, done, ok } from './envelope.ts'
-import { VERSION } from './headers.ts'
+import { takesEncoding, VERSION } from './headers.ts'
 import { LoginBody } from './management/auth.ts'
 import { presentUser } from './management/user.ts'
 
@@ -154,7 +154,7 @@ export const panelRoutes: FastifyPluginAsync<PanelOptions> = async (app, { direc
 function send(reply: FastifyReply, file: PanelFile, accepted = '') {
   reply.header('vary', 'accept-encoding')
   const encoding = (['br', 'gzip'] as const).find(
-    (name) => file[name] !== undefined && new RegExp(`\\b${name}\\b`).test(accepted),
+    (name) => file[name] !== undefined && takesEncoding(accepted, name),
   )
   if (encoding) reply.header('content-encoding', encoding)
   return reply.type(file.type).send(encoding ? file[encoding] : file.plain)

@@ -174,6 +174,10 @@ t.test('the document is made once, and compressed for those who take it so', asy
   const plain = await app.inject('/openapi.json')
   t.equal(plain.headers['content-encoding'], undefined)
   t.equal(plain.headers.vary, 'accept-encoding')
+  for (const none of ['identity', 'gzip;q=0', 'br, gzip; q=0.0, *']) {
+    const asked = await app.inject({ url: '/docs/json', headers: { 'accept-encoding': none } })
+    t.equal(asked.headers['content-encoding'], undefined, none)
+  }
   for (const [url, type] of [
     ['/openapi.json', /^application\/json/],
     ['/docs/json', /^application\/json/],

@@ -78,6 +78,8 @@ t.test('assets are kept for ever and sent compressed', async (t) => {
     const headers = { 'accept-encoding': `x, ${encoding};q=0.8` }
     t.equal((await app.inject({ url, headers })).headers['content-encoding'], encoding)
   }
+  const refused = { 'accept-encoding': 'br;q=0, gzip; q=0' }
+  t.equal((await app.inject({ url, headers: refused })).headers['content-encoding'], undefined)
   for (const missing of ['/assets/none.js', '/assets/..%2findex.html', '/assets/.built-from']) {
     t.equal((await app.inject(missing)).statusCode, 404, missing)
   }
