@@ -1,6 +1,9 @@
-/** The places up to which archives are read: one for the account, and one for each room, but not without end. */
+/** What is stored with an account: the places up to which archives are read, but not without end, and the rooms that it is out of. */
 import t from 'tap'
+import type { SessionReport } from '../../actors/ports/platform.ts'
+import { SentRequests } from '../../src/platforms/kit/sent-requests.ts'
 import { type Checkpoints, withCheckpoint } from '../../src/platforms/xmpp/checkpoint.ts'
+import { Ledger } from '../../src/platforms/xmpp/ledger.ts'
 
 const own = 'me@here.test'
 
@@ -26,4 +29,29 @@ t.test('a place is not later than now: what is said until then would be missed',
   const ahead = placed(now + 120)
   t.ok(ahead !== undefined && ahead >= now && ahead < now + 30)
   t.end()
+})
+
+t.test('an account may be in a room again before it is stored that it was out', async (t) => {
+  const stored = Promise.withResolvers<void>()
+  const checkpoints: unknown[] = []
+  const report = {
+    async events(_, checkpoint) {
+      checkpoints.push(checkpoint)
+      await stored.promise
+    },
+  } as Partial<SessionReport> as SessionReport
+  const ignore = () => undefined
+  const start = { own, checkpoints: new Map(), invited: [], out: [], unarchived: [] }
+  const ledger = new Ledger({ ...start, sent: new SentRequests() }, report, {
+    ...{ found: ignore, receiptWanted: ignore, invited: ignore },
+    ...{ recall: async () => [], measured: async (happenings) => happenings },
+  })
+  const before = ledger.mark(own, { mam: 'x', at: 1 })
+  const out = ledger.noteOut('room@r.test')
+  t.same(ledger.out, ['room@r.test'], 'whoever joins it anew has to take that back')
+  const again = ledger.forgetOut('room@r.test')
+  stored.resolve()
+  await Promise.all([before, out, again])
+  t.same(ledger.out, [])
+  t.match(checkpoints, [{ out: undefined }, { out: ['room@r.test'] }, { out: undefined }])
 })

@@ -99,6 +99,8 @@ export class Ledger {
   #checkpoints: Checkpoints
   #invited: readonly Invitation[]
   #out: readonly string[]
+  /** Rooms of which that is to be stored, after what the line has before it. */
+  #goingOut: readonly string[] = []
   /** The account and each of its rooms report on their own; they move the shared checkpoint one after the other. */
   readonly #line: EventLine
 
@@ -166,18 +168,21 @@ export class Ledger {
 
   /** The rooms that the next session must not take up again, whatever is stored or bookmarked. */
   get out(): readonly string[] {
-    return this.#out
+    return [...this.#out, ...this.#goingOut]
   }
 
   /** Stores that the account is out of a room, with the happening by which it was put out; one that is in no archive. */
   noteOut(room: string, happening?: Happening): Promise<void> {
     const out = (rooms: readonly string[]) => [...without(rooms, room), room].slice(-MOST_OUT)
-    return this.#noteOut(out, happening)
+    this.#goingOut = [...this.#goingOut, room]
+    return this.#noteOut(out, happening).finally(() => {
+      this.#goingOut = without(this.#goingOut, room)
+    })
   }
 
   /** Nothing would lead the account back into the room any more, or it is to be in it again. */
   async forgetOut(room: string): Promise<void> {
-    if (this.#out.includes(room)) await this.#noteOut((rooms) => without(rooms, room))
+    if (this.out.includes(room)) await this.#noteOut((rooms) => without(rooms, room))
   }
 
   #noteOut(change: (rooms: readonly string[]) => readonly string[], happening?: Happening) {
