@@ -2,6 +2,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { call } from './call.ts'
+import { ApiFailure } from './failure.ts'
 import { currentSession, onSession } from './session.ts'
 import type {
   ApiKey,
@@ -134,10 +135,16 @@ export const accountsQuery = (search: string) =>
       }),
   })
 
+/** The record that a page is about. Where its address has no number, the service would call that malformed, instead of gone. */
+async function found<Kind>(path: string, id: number, signal: AbortSignal): Promise<Kind> {
+  if (!Number.isSafeInteger(id) || id < 1) throw new ApiFailure(404, 'Not Found')
+  return call<Kind>('GET', `${path}/${id}`, { signal })
+}
+
 export const credentialQuery = (id: number) =>
   queryOptions({
     queryKey: ['credential', id],
-    queryFn: ({ signal }) => call<Credential>('GET', `/platforms/credentials/${id}`, { signal }),
+    queryFn: ({ signal }) => found<Credential>('/platforms/credentials', id, signal),
   })
 
 export const timelineQuery = (id: number) =>
@@ -200,7 +207,7 @@ export const keysOfQuery = (credentialId: number) =>
 export const keyQuery = (id: number) =>
   queryOptions({
     queryKey: ['key', id],
-    queryFn: ({ signal }) => call<ApiKey>('GET', `/api_keys/${id}`, { signal }),
+    queryFn: ({ signal }) => found<ApiKey>('/api_keys', id, signal),
   })
 
 export const backlogQuery = (id: number) =>
