@@ -10,7 +10,7 @@ import { forwardingOf, listenForPeers, Peer } from '../../src/nodes/peers.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { until } from '../support/client.ts'
 import { askPeer } from './ask-peer.ts'
-import { CREDENTIAL, KEY, type Serve, startForwarder } from './forwarder-scene.ts'
+import { CREDENTIAL, KEY, SELF, type Serve, startForwarder } from './forwarder-scene.ts'
 
 const place = { credentialId: CREDENTIAL, owner: 2 }
 
@@ -312,3 +312,45 @@ t.test('callers that know the service by several names share a connection', asyn
   }
   t.equal(connections.size, 1)
 })
+
+t.test(
+  'a call that still waits for a connection when its node ends is not taken for sent',
+  async (t) => {
+    const owner = await listenForPeers('https://127.0.0.1:0', KEY)
+    t.teardown(() => owner.close())
+    let arrived = 0
+    owner.serve((request) => {
+      request.resume()
+      arrived++
+    })
+    const rows = [SELF, 2].map((incarnation) => ({ incarnation, address: owner.address }))
+    const places = { owner: 2 }
+    let membersChanged: () => void = () => undefined
+    const { server, port } = await startForwarder(t, {
+      rows,
+      find: async () => ({ credentialId: CREDENTIAL, owner: 2 }),
+      look: async () => ({ credentialId: CREDENTIAL, ...places }),
+      onMembersChanged: (changed) => {
+        membersChanged = changed
+      },
+    })
+    let taken = 0
+    server.on('request', () => taken++)
+    const ask = async (path: string) => {
+      const sent = request({ port, path, method: 'POST', agent: false }).end()
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      return `${Buffer.concat(await response.toArray())}`
+    }
+    const AT_ONCE = 64
+    const others = Array.from({ length: AT_ONCE }, () => ask('/api_keys/9/webhook'))
+    await until(() => arrived === AT_ONCE)
+    const waiting = ['/api_keys/9/webhook', '/bot9:secret/sendMessage'].map(ask)
+    await until(() => taken === AT_ONCE + waiting.length)
+    places.owner = SELF
+    rows.splice(1)
+    membersChanged()
+    t.same(await Promise.all(waiting), ['served here', 'served here'])
+    for (const answer of await Promise.all(others)) t.match(answer, /may have been sent/)
+    t.equal(arrived, AT_ONCE)
+  },
+)

@@ -120,12 +120,12 @@ export class ForwardedCall {
       if (outcome !== 'refused') return outcome
       answer(response, unconfirmed.failure)
       return 'answered'
-    } catch (cause) {
+    } catch {
       if (response.headersSent || this.hasLeft) {
         response.destroy()
         return 'answered'
       }
-      return !relay.hasBegun && neverSent(cause) ? 'unsent' : 'lost'
+      return relay.hasBegun ? 'lost' : 'unsent'
     }
   }
 
@@ -173,12 +173,6 @@ export class ForwardedCall {
     reply(this.response, 200, '{"ok":true,"result":[]}')
   }
 }
-
-/** The request never left this node, if it had no connection: some of these come on one, too. */
-const neverSent = (cause: unknown): boolean =>
-  /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ERR_SSL_\w+)$/.test(
-    String(Object(cause).code),
-  )
 
 /** The types of the client leave the name out. */
 type PeerRequest = Dispatcher.DispatchOptions & { readonly servername: string }
