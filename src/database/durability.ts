@@ -1,5 +1,6 @@
 /** Checks a given database: that it keeps its commits, that its settings are fit for our statements, and connections keep theirs. */
 import pg from 'pg'
+import { parseIntoClientConfig } from 'pg-connection-string'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { concerning } from '../process/fatal-errors.ts'
 
@@ -13,17 +14,14 @@ const askVersion = `select current_setting('server_version_num')::int as version
 
 const patience = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 }
 
-/** What a connection of ours asks for: as a parameter, and by `options`, as the job queues and the migrations do. */
-const askedFor = { statement_timeout: 4_999, options: '-c lock_timeout=4998' }
-/** The address may ask for other times in their place. */
-const askKept = `select bool_and(source = 'client' or setting in ('4999', '4998')) as kept from pg_settings
-  where name in ('statement_timeout', 'lock_timeout')`
+/** What a connection of ours asks for: as a parameter, and by `options`, as the job queues do. */
+const askedFor = { statement_timeout: 4_999 }
+const askedByOptions = '-c lock_timeout=4998'
+const askKept = `select current_setting('statement_timeout') = '4999ms'
+  and current_setting('lock_timeout') = '4998ms' as kept`
 
 const pooled = 'a pooler that keeps no settings of connections is in between'
 const direct = 'name the server itself'
-const namesOptions = /[?&]options=/
-const optionsRemain =
-  'its "options" take the place of those that the job queues need: leave them out, and use alter role … set'
 /** SQLSTATE: how poolers refuse settings, as a protocol that is violated or a feature that is missing. */
 const refusesSettings = new Set(['08P01', '0A000'])
 
@@ -57,13 +55,15 @@ export function assertDurable(options: DurabilityOptions): Promise<void> {
 }
 
 async function judge({ url, production, logger }: DurabilityOptions): Promise<void> {
-  const client = new pg.Client({ connectionString: url, ...patience, ...askedFor })
+  const parts = parseIntoClientConfig(url)
+  const options = `${parts.options ?? ''} ${askedByOptions}`
+  const client = new pg.Client({ ...parts, ...patience, ...askedFor, options })
   // The next statement on this connection fails with the same error.
   client.on('error', () => undefined)
   await client.connect().catch(explainRefusal)
   try {
     await assertNewEnough(client)
-    await assertSettings(client, url)
+    await assertSettings(client)
     const { rows } = await client.query<{ name: string }>(ask)
     const names = rows.map(({ name }) => name)
     if (names.length === 0) return
@@ -87,8 +87,7 @@ function explainRefusal(cause: unknown): never {
   throw new Error(`${pooled} (${cause.message}): ${direct}`, { cause })
 }
 
-async function assertSettings(client: pg.Client, url: string): Promise<void> {
-  if (namesOptions.test(url)) throw new Error(optionsRemain)
+async function assertSettings(client: pg.Client): Promise<void> {
   const { rows: kept } = await client.query<{ kept: boolean }>(askKept)
   if (!kept[0]?.kept) throw new Error(`${pooled}: ${direct}`)
   const { rows } = await client.query<{ name: string; setting: string }>(askUnfit)

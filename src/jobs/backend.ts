@@ -10,6 +10,7 @@ import {
   withBackend,
 } from 'bullmq'
 import { Redis } from 'ioredis'
+import { parseIntoClientConfig } from 'pg-connection-string'
 
 /** Statistics that are taken during a backlog can make every fetch scan the table, so they are frozen. */
 const freezeStatistics = `
@@ -43,8 +44,11 @@ function surviveLosses(connection: PostgresConnection): void {
   }
 }
 
-export async function prepareSchema(connectionString: string): Promise<void> {
-  const connection = new PostgresConnection({ connectionString, migrate: true, max: 1 })
+/** BullMQ names its schema by `options`, beside those of the address; a whole address would replace them. */
+const partsOf = parseIntoClientConfig
+
+export async function prepareSchema(url: string): Promise<void> {
+  const connection = new PostgresConnection({ ...partsOf(url), migrate: true, max: 1 })
   surviveLosses(connection)
   try {
     await connection.waitUntilReady()
@@ -118,7 +122,7 @@ export async function postgresBackend(url: string): Promise<Backend> {
   await prepareSchema(url)
   const { Queue, Worker } = withBackend(survivingBackend)
   const pool = (max: number) => ({
-    connectionString: url,
+    ...partsOf(url),
     application_name: 'chapar jobs',
     connectionTimeoutMillis: CONNECT_MILLISECONDS,
     query_timeout: 10_000,

@@ -140,6 +140,16 @@ t.test('on PostgreSQL', async (t) => {
     await queue.close()
   })
 
+  t.test('the schema is found beside what the address asks for', async (t) => {
+    const { url } = await testDatabase(t)
+    const queue = (await postgresBackend(`${url}?options=-c%20geqo%3Doff`)).queue('named', {})
+    t.teardown(() => queue.close())
+    await queue.add('send', { kind: 'send', id: '1' }, {})
+    const { backend } = queue as unknown as { backend: { connection: PostgresConnection } }
+    const { rows } = await backend.connection.pool.query('show geqo')
+    t.same(rows, [{ geqo: 'off' }])
+  })
+
   t.test('jobs outlive a restart and lost connections', async (t) => {
     const { url, database } = await testDatabase(t)
     const before = await createJobs({ databaseUrl: url, logger: quietLogger })
