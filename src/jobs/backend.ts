@@ -45,7 +45,10 @@ function surviveLosses(connection: PostgresConnection): void {
 }
 
 /** BullMQ names its schema by `options`, beside those of the address; a whole address would replace them. */
-const partsOf = parseIntoClientConfig
+const partsOf = (url: string) =>
+  Object.fromEntries(
+    Object.entries(parseIntoClientConfig(url)).filter(([, part]) => part !== undefined),
+  )
 
 export async function prepareSchema(url: string): Promise<void> {
   const connection = new PostgresConnection({ ...partsOf(url), migrate: true, max: 1 })
