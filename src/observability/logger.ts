@@ -60,5 +60,7 @@ const MOST_WAITING = 1_048_576
 /** Each line tries again to write those before it. Without a listener, one that is not written would end the process. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: MOST_WAITING })
+  // Each line is written at once. At a fatal one the library would try for ever, and the process would not end.
+  output.flushSync = () => undefined
   return output.on('error', () => undefined)
 }

@@ -1,7 +1,7 @@
 /** The disk of the log is full for a while: the process goes on, and its lines are there once there is room again. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { mounted } from '../support/mounted.ts'
@@ -36,4 +36,17 @@ t.test('a full disk ends nothing and swallows no line', async (t) => {
   const lines = readFileSync(log, 'utf8').trimEnd().split('\n')
   t.equal(lines.length, LINES + 1)
   t.match(JSON.parse(lines.at(-1) ?? ''), { msg: 'there is room again' })
+})
+
+const skip = existsSync('/dev/full') ? false : 'there is no device that is always full'
+t.test('a process whose last words cannot be written ends', { skip }, async (t) => {
+  const lastWords = `
+    import { createLogger } from './src/observability/logger.ts'
+    createLogger().fatal('the end')
+    process.exit(3)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', lastWords], {
+    stdio: ['ignore', openSync('/dev/full', 'a'), 'inherit'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  t.same(await once(child, 'exit'), [3, null])
 })
