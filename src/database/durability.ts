@@ -27,12 +27,13 @@ const refusesSettings = new Set(['08P01', '0A000'])
 
 /**
  * Settings of a role, of the database or of the server, as our statements take them for granted. Text is stored as UTF-8.
- * A stricter isolation makes statements fail that would have waited, and other styles make dates and lists unreadable.
+ * A stricter isolation makes statements fail that would have waited, and other styles make dates and lists unreadable. To
+ * PostgreSQL `read uncommitted` is `read committed`.
  */
 const askUnfit = `select name, setting from pg_settings
   where (name, setting) in (('array_nulls', 'off'), ('standard_conforming_strings', 'off'))
      or name = 'server_encoding' and setting <> 'UTF8'
-     or name = 'default_transaction_isolation' and setting <> 'read committed'
+     or name = 'default_transaction_isolation' and setting not like 'read %'
      or name = 'DateStyle' and setting not like 'ISO%'
   order by name`
 const remedies: Readonly<Record<string, string>> = {
