@@ -147,6 +147,26 @@ t.test('who is quiet for long is asked, and who answers nothing is left', async 
   await until(() => seen.some((event) => event.startsWith('ended')))
 })
 
+t.test('who owes an acknowledgement in silence is left sooner', async (t) => {
+  const { stream, seen, asked } = await goesOn(t, {}, left)
+  await until(() => stream.acknowledges)
+  const real = performance.now.bind(performance)
+  let later = 60_000
+  const { mock: clock } = mock.method(performance, 'now', () => real() + later)
+  t.teardown(() => clock.restore())
+  const hasEnded = () => seen.some((event) => event.startsWith('ended'))
+  await stream.send(xml('message', { id: 'lost', to: 'eve@stub.test' }))
+  await until(() => asked().includes('lost'))
+  stream.look()
+  later = 65_000
+  stream.look()
+  await pause(100)
+  t.notOk(hasEnded(), 'it was asked five seconds ago')
+  later = 71_000
+  stream.look()
+  await until(hasEnded)
+})
+
 t.test('one that the server does not have is followed by a login under the own name', async (t) => {
   const { seen, asked } = await goesOn(t, {}, left)
   await until(() => seen.includes('bound'))

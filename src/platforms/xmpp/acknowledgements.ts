@@ -174,6 +174,19 @@ export function askForAnswer(client: Client): void {
 
 type Queued = StreamManagement['outbound_q'][number]
 
+/** For how long the server has owed the acknowledgement of the oldest stanza, in milliseconds, from one look to the next. */
+export class Overdue {
+  #oldest: Queued | undefined
+  #since = 0
+
+  look({ outbound_q: [oldest] }: StreamManagement): number {
+    const now = performance.now()
+    if (oldest !== this.#oldest) this.#since = now
+    this.#oldest = oldest
+    return oldest ? now - this.#since : 0
+  }
+}
+
 /** Queues what the server is to acknowledge, and asks for that. Returns the entry of a stanza that is one of those. */
 function counter(client: Client): (stanza: Element) => Queued | undefined {
   const { streamManagement } = client
@@ -320,8 +333,6 @@ export class Acknowledgements {
     this.#late = undefined
     this.#isAnswering = false
     this.#owed = this.#handled < this.#asked ? this.#asked : undefined
-    // Whoever asks has enabled it, also where the library is not done with that yet: ejabberd asks no second time without an
-    // answer. A broken stream needs none: the number is part of its resumption.
     if (this.#isWriting) {
       this.#isOutdated = true
       return
@@ -333,6 +344,8 @@ export class Acknowledgements {
       this.#isOutdated = false
       this.#answer()
     }
+    // Whoever asks has enabled it, also where the library is not done with that yet: ejabberd asks no second time without an
+    // answer. A broken stream needs none: the number is part of its resumption.
     this.#client
       .send(xml('a', { xmlns: ns.streamManagement, h: this.#handled }))
       .then(written, written)

@@ -5,7 +5,7 @@ import { limited } from '../../../actors/host/time.ts'
 import { SparseMap } from '../kit/recent-map.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { Passage } from '../kit/steadily.ts'
-import { askForAnswer } from './acknowledgements.ts'
+import { askForAnswer, Overdue } from './acknowledgements.ts'
 import { parseServer } from './address.ts'
 import { endingOf, isDecided, isReplacement } from './endings.ts'
 import { BrokenWrite, TakenOver } from './failures.ts'
@@ -55,6 +55,8 @@ const HEAVIEST_EARLY = 32 * 2 ** 20
 /** An account is probed once a minute, which a server answers: only where nobody probes it is one asked in between. */
 const quietMilliseconds = 63_000
 const silenceMilliseconds = 80_000
+/** Sends wait for up to 20 s: a connection that died in silence is left while they may still arrive over the next one. */
+const owedMilliseconds = 10_000
 const lookMilliseconds = 5_000
 const closeMilliseconds = 1_500
 const noticeMilliseconds = 50
@@ -73,6 +75,7 @@ export class Stream {
   readonly #events: StreamEvents
   /** Being written. */
   readonly #sending = new SparseMap<Promise<void>, true>()
+  readonly #overdue = new Overdue()
   readonly #ending = new AbortController()
   #state: 'connecting' | 'up' | 'ended' = 'connecting'
   #up = Promise.withResolvers<void>()
@@ -154,8 +157,7 @@ export class Stream {
       () => true,
       () => false,
     )
-    const late = delay(closeMilliseconds, false, { ref: false })
-    const isWritten = await Promise.race([written, late])
+    const isWritten = await Promise.race([written, delay(closeMilliseconds, false, { ref: false })])
     this.#transport.cut()
     return isWritten
   }
@@ -352,7 +354,8 @@ export class Stream {
     if (this.#state !== 'up' || !this.acknowledges) return
     const { client, silence, cut } = this.#transport
     const silent = silence()
-    if (silent > silenceMilliseconds) cut()
+    const owed = this.#overdue.look(client.streamManagement)
+    if (silent > silenceMilliseconds || Math.min(silent, owed) > owedMilliseconds) cut()
     else if (silent > quietMilliseconds) askForAnswer(client)
   }
 
