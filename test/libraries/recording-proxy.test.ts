@@ -49,12 +49,12 @@ t.test('another shape of an answer is named', async (t) => {
 t.test('another shape of an update is named, polled and sent', async (t) => {
   const odd = { ...update, message: { ...message, date: 'today' } }
   const polled = await judging(t, 'getUpdates', [odd])
-  t.throws(() => polled.judge(true), /date is "today", not number/)
+  t.throws(() => polled.judge(true), /date is "today", not integer/)
 
   const proxy = proxyFor(t)
   const hook = await proxy.inFrontOfWebhook(await answering(t, {}))
   await fetch(`${hook}/hook`, { method: 'POST', body: JSON.stringify(odd) })
-  t.throws(() => proxy.judge(true), /date is "today", not number/)
+  t.throws(() => proxy.judge(true), /date is "today", not integer/)
 })
 
 t.test('nothing is said to be right that was not seen', async (t) => {
