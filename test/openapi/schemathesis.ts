@@ -131,7 +131,8 @@ export async function judgePart(
     ['--phases', phases.join(','), '--max-examples', `${examples}`],
     // The same requests in every run, and no files left behind.
     ['--generation-deterministic', '--no-shrink', '--continue-on-failure'],
-    ['--workers', '2', '--request-timeout', '60', '--warnings', 'off', '--no-color'],
+    // Two threads that read source code at once break the parser of Python 3.11: "AST constructor recursion depth mismatch".
+    ['--workers', '1', '--request-timeout', '60', '--warnings', 'off', '--no-color'],
     ...Object.keys(EXCLUDED).map((name) => ['--exclude-name', name]),
   ].flat()
   const options = {
