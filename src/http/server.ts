@@ -178,8 +178,7 @@ export const usualLimits = {
   handlerTimeout: 60_000,
   /** Of a body, after its answer: an upload of usual size may be refused early. */
   ...usualLeftovers,
-  /** Room for a text of 4,096 characters in a query, where each takes up to 12 bytes. */
-  maxHeaderSize: 65_536,
+  maxHeaderSize: 16_384,
   bodyLimit: 262_144,
   /** The last answer says that the connection ends, so that no next request is lost. */
   maxRequestsPerSocket: 1_000,

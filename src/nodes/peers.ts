@@ -53,7 +53,7 @@ const LOOK_MS = 1_000
 /** A line whose other end answers none of so many looks gets no more calls. */
 const MOST_UNANSWERED = 4
 /** A request that the public port has taken comes with more headers. */
-const MAX_HEADER_BYTES = 81_920
+const MAX_HEADER_BYTES = 32_768
 /** The connections to each peer for calls that are answered at once. Other calls have connections of their own. */
 const CALLS_AT_ONCE = 64
 

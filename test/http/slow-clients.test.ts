@@ -68,7 +68,7 @@ t.test('the limits are the published ones', async (t) => {
     requestTimeout: 30_000,
     connectionsCheckingInterval: 1_000,
     maxRequestsPerSocket: 1_000,
-    maxHeaderSize: 65_536,
+    maxHeaderSize: 16_384,
     bodyLimit: 262_144,
     proxyKeepAlive: 72_000,
     keepAlive: 5_000,

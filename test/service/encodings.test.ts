@@ -155,11 +155,6 @@ t.test('bodies that cannot be read are refused in the envelope', async (t) => {
   t.match(invalid, refused(400, utf8))
 })
 
-t.test('a whole text fits into a query, whatever its letters', async (t) => {
-  const text = '\u{1f600}'.repeat(4_096)
-  t.match(await call(`sendMessage?chat_id=${to}&text=${encodeURIComponent(text)}`), sent(text))
-})
-
 t.test('what is too large is a 413 in the envelope, in every encoding', async (t) => {
   const big = 'x'.repeat(1_100_000)
   const tooLarge = refused(413, 'Request Entity Too Large')
