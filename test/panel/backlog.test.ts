@@ -99,7 +99,7 @@ t.test('keys of others and what is no key have no backlog', async (t) => {
   })
   t.match(await client.ask('GET', '/api_keys/x/backlog'), {
     status: 400,
-    body: { ok: false, error_code: 400, description: /"id" must be an integer/ },
+    body: { ok: false, error_code: 400, description: 'Bad Request: field "id" must be an integer' },
   })
   const { status } = await fetch(`${service.url}${path}/backlog`)
   t.equal(status, 401)
