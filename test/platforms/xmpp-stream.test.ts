@@ -163,6 +163,12 @@ t.test('who owes an acknowledgement in silence is left sooner', async (t) => {
   await pause(100)
   t.notOk(hasEnded(), 'it was asked five seconds ago')
   later = 71_000
+  await stream.send(xml('iq', { id: 'answered', type: 'get' }, xml('ping', 'urn:xmpp:ping')))
+  await until(() => seen.includes('iq answered'))
+  stream.look()
+  await pause(100)
+  t.notOk(hasEnded(), 'who speaks is there')
+  later = 82_000
   stream.look()
   await until(hasEnded)
 })
