@@ -22,21 +22,55 @@ const tooLong = () => failed('timeout', 'the request took too long', { certain: 
 
 type Unsent<Event> = Event extends { requestId: string } ? Omit<Event, 'requestId'> : never
 
+/** An object: a function of its own for each caller takes more memory. */
+export interface AbortListener {
+  handleEvent(): void
+}
+
 /** Signals once that the caller has left: an `AbortSignal`, or something that takes less memory. */
 export interface AbortLike {
   readonly aborted: boolean
-  addEventListener(type: 'abort', listener: () => void): void
-  removeEventListener(type: 'abort', listener: () => void): void
+  addEventListener(type: 'abort', listener: AbortListener): void
+  removeEventListener(type: 'abort', listener: AbortListener): void
 }
 
-interface Caller {
+interface Asking {
   readonly requestId: string
-  resolve(result: unknown): void
-  reject(cause: unknown): void
   /** The reply if the actor ends before it gives one. */
   readonly cutShort: Reply | undefined
   readonly signal: AbortLike | undefined
-  readonly leave: (() => void) | undefined
+  readonly actor: { abandon(requestId: string): void }
+}
+
+class Caller implements AbortListener {
+  readonly requestId: string
+  readonly cutShort: Reply | undefined
+  readonly resolve: (result: unknown) => void
+  readonly reject: (cause: unknown) => void
+  readonly #signal: AbortLike | undefined
+  readonly #actor: Asking['actor']
+
+  constructor(
+    { requestId, cutShort, signal, actor }: Asking,
+    { resolve, reject }: PromiseWithResolvers<unknown>,
+  ) {
+    this.requestId = requestId
+    this.cutShort = cutShort
+    this.resolve = resolve
+    this.reject = reject
+    this.#signal = signal
+    this.#actor = actor
+    signal?.addEventListener('abort', this)
+  }
+
+  handleEvent(): void {
+    this.#actor.abandon(this.requestId)
+  }
+
+  /** It has its answer. */
+  forgetSignal(): void {
+    this.#signal?.removeEventListener('abort', this)
+  }
 }
 
 /** Callers that wait for replies. An actor has mostly one, and there may be many thousands of actors. */
@@ -160,15 +194,13 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
     if (signal?.aborted) return Promise.reject(tooLong())
     const requestId = this.#host.newRequestId()
     const event = { ...command, requestId } as unknown as EventFromLogic<Machine>
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    const leave = signal && (() => this.#abandon(requestId))
-    if (leave) signal?.addEventListener('abort', leave)
+    const answer = Promise.withResolvers<unknown>()
     const cutShort = this.#host.cutShort(event)
-    this.#waiting.add({ requestId, resolve, reject, cutShort, signal, leave })
+    this.#waiting.add(new Caller({ requestId, cutShort, signal, actor: this }, answer))
     // A stopped actor drops events without an error.
     if (this.isActive) carryOut(event)
     else this.#refuse(requestId)
-    return promise as Promise<Result>
+    return answer.promise as Promise<Result>
   }
 
   /** Resolves once the actor has ended: with the cause if it crashed, else with undefined. */
@@ -225,7 +257,8 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
     this.#dismiss(requestId)?.reject(this.#why ?? gone())
   }
 
-  #abandon(requestId: string): void {
+  /** For a caller: it has left. */
+  abandon(requestId: string): void {
     const caller = this.#dismiss(requestId)
     if (this.isActive) {
       this.tell({ type: 'request.abandoned', requestId } as unknown as EventFromLogic<Machine>)
@@ -235,7 +268,7 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
 
   #dismiss(requestId: string): Caller | undefined {
     const caller = this.#waiting.take(requestId)
-    if (caller?.leave) caller.signal?.removeEventListener('abort', caller.leave)
+    caller?.forgetSignal()
     return caller
   }
 }

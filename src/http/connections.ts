@@ -43,27 +43,26 @@ export function drained(app: FastifyInstance): () => Promise<void> {
   const heard = (socket: Socket) => {
     silent.delete(socket)
   }
+  let closedAt = 0
+  /** While the server closes, a connection ends with its answer. */
+  let endedAt = 0
   server.on('connection', (socket: Socket) => silent.add(socket))
-  onEachEnd(server, heard)
+  onEachEnd(server, (socket) => {
+    heard(socket)
+    endedAt = performance.now()
+  })
   server.on('request', ({ socket }: IncomingMessage) => heard(socket))
   server.on(REPLACED, heard)
-
-  let closedAt = 0
-  let answeredAt = 0
-  app.addHook('onResponse', (_, __, done) => {
-    answeredAt = performance.now()
-    done()
-  })
 
   const sweep = () => {
     // The first request of a new connection may be in transit.
     if (performance.now() - closedAt > SILENT_MS) for (const socket of silent) socket.destroy()
-    if (performance.now() - answeredAt > LONGEST_MS) server.closeAllConnections()
+    if (performance.now() - endedAt > LONGEST_MS) server.closeAllConnections()
     // A connection that is idle only after its last answer would hold the server open for its keep-alive time.
     server.closeIdleConnections()
   }
   return async () => {
-    closedAt = answeredAt = performance.now()
+    closedAt = endedAt = performance.now()
     const sweeping = setInterval(sweep, SWEEP_MS)
     await app.close().finally(() => clearInterval(sweeping))
   }

@@ -29,13 +29,13 @@ const LOOK_MS = 100
  * too long: not at once, since a client that is still sending would lose the answer with it.
  */
 export function drainLeftovers(app: FastifyInstance, limits: LeftoverLimits): void {
-  app.addHook('onRequest', ({ raw }, reply, done) => {
-    if (mayHaveBody(raw)) reply.raw.once('finish', () => drain(raw, limits))
-    done()
-  })
-  // Fastify closes the connection where it could not read a body: with bytes in transit, that would lose the answer.
+  // Nearly every body is here before its answer.
   app.addHook('onSend', ({ raw }, reply, payload, done) => {
-    if (!raw.complete && reply.hasHeader('connection')) reply.removeHeader('connection')
+    if (!raw.complete) {
+      if (mayHaveBody(raw)) reply.raw.once('finish', () => drain(raw, limits))
+      // Fastify closes the connection where it could not read a body: with bytes in transit, that would lose the answer.
+      if (reply.hasHeader('connection')) reply.removeHeader('connection')
+    }
     done(null, payload)
   })
 }

@@ -1,5 +1,6 @@
 /** Records every bot and management request, and times all of them, without touching a secret. */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AbortListener } from '../../actors/host/actor.ts'
 import type { Keeps, KeyFacts } from '../../actors/ports/ports.ts'
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import type { Arguments } from '../bot-api/arguments.ts'
@@ -86,6 +87,8 @@ interface RequestAudit {
   answer?: string | undefined
   /** Noted at the start, because a closed connection has no address. */
   readonly ip: string
+  /** By the clock of `performance`. */
+  readonly startedAt: number
   isRecorded: boolean
   /** The line does not show where the request came from. */
   isAnonymous?: boolean
@@ -95,7 +98,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     audit: RequestAudit
     /** Called once the connection closes; set by a handler that waits long before it answers. */
-    left: (() => void) | undefined
+    left: AbortListener | undefined
   }
   interface FastifyContextConfig {
     /** `false` keeps a route out of the request log: operations, documentation. */
@@ -123,8 +126,12 @@ const newAudit = (ip: string): RequestAudit => ({
   credentialId: undefined,
   method: undefined,
   ip,
+  startedAt: performance.now(),
   isRecorded: false,
 })
+
+/** The answer closes, which is enough. */
+const ignored = () => undefined
 
 /** Call it before all other hooks except that of the headers, so that refused requests are recorded too. */
 export function recordRequests(app: FastifyInstance, options: RequestLogOptions) {
@@ -135,12 +142,14 @@ export function recordRequests(app: FastifyInstance, options: RequestLogOptions)
   app.addHook('onRequest', (request, reply, done) => {
     // A closed connection has no address, although the type says otherwise.
     request.audit = newAudit(request.ip ?? '')
-    // Fastify's onResponse is silent about a client that left.
-    // The only listener of its kind: many thousands of answers may be waited for.
+    // The only listener of its kind: many thousands of answers may be waited for. Fastify's onResponse would take two more
+    // for each, and is silent about a client that left.
     reply.raw.on('close', () => {
-      end(request, reply, statusAtClose(reply))
-      request.left?.()
+      end(request, reply)
+      request.left?.handleEvent()
     })
+    // Node.js tells of bytes after the end of an answer, which must not end the process.
+    reply.raw.on('error', ignored)
     done()
   })
 
@@ -149,19 +158,16 @@ export function recordRequests(app: FastifyInstance, options: RequestLogOptions)
     done(null, payload)
   })
 
-  app.addHook('onResponse', (request, reply, done) => {
-    end(request, reply, reply.statusCode)
-    done()
-  })
-
-  function end(request: FastifyRequest, reply: FastifyReply, status: number) {
+  function end(request: FastifyRequest, reply: FastifyReply) {
     const { audit, is404 } = request
     if (audit.isRecorded) return
     audit.isRecorded = true
+    const status = statusAtClose(reply)
+    const durationMs = performance.now() - audit.startedAt
     const { url = 'unmatched', config } = request.routeOptions
     const route = is404 ? 'unmatched' : url
-    metrics.answered(request.method, route, status, reply.elapsedTime / 1_000)
-    if (audit.method !== undefined) metrics.botCalled(audit.method, reply.elapsedTime / 1_000)
+    metrics.answered(request.method, route, status, durationMs / 1_000)
+    if (audit.method !== undefined) metrics.botCalled(audit.method, durationMs / 1_000)
     if (is404 || config.audit === false) return
     const at = Date.now()
     if (callLog && audit.args) keepCall(callLog, request, { at, isGood: status < 400 })
@@ -177,7 +183,7 @@ export function recordRequests(app: FastifyInstance, options: RequestLogOptions)
       description: audit.description ?? null,
       reason: audit.reason ?? null,
       params: audit.params ?? null,
-      durationMs: reply.elapsedTime,
+      durationMs,
       requestBytes: audit.requestBytes ?? length(request.headers['content-length']),
       responseBytes: audit.responseBytes ?? length(reply.getHeader('content-length')),
       ip: audit.isAnonymous ? '' : audit.ip,

@@ -99,6 +99,7 @@ export async function listen(options: ListenOptions) {
     port: config.port,
     backlog: LISTEN_BACKLOG,
   })
+  logger.info(`Server listening at ${address}`)
   const closeMetrics = await listenForMetrics(options)
   const close = async () => {
     await end()
@@ -129,7 +130,8 @@ async function listenForMetrics(options: ListenOptions): Promise<() => Promise<v
   })
   await app.register(metricsRoute, { metrics, isPrivate: true })
   await app.register(nodesRoute, { nodes, db, isPrivate: true })
-  await app.listen({ host: config.host, port: config.metrics.port })
+  const address = await app.listen({ host: config.host, port: config.metrics.port })
+  logger.info(`Server listening at ${address}`)
   return () => app.close()
 }
 
@@ -317,8 +319,8 @@ export class StartupServer {
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const limits = { ...usualLimits, ...options.limits }
   const app = Fastify({
-    loggerInstance: options.logger,
-    childLoggerFactory: (logger, bindings) => new RequestLogger(logger, bindings),
+    // With a logger of its own, Fastify would follow each answer to its end, which the request log does.
+    childLoggerFactory: (_, bindings) => new RequestLogger(options.logger, bindings),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: limits.bodyLimit,

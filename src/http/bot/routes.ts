@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
-import type { AbortLike } from '../../../actors/host/actor.ts'
+import type { AbortLike, AbortListener } from '../../../actors/host/actor.ts'
 import type { Passed } from '../../../machines/model/operation-passing.ts'
 import type { Arguments } from '../../bot-api/arguments.ts'
 import {
@@ -42,7 +42,7 @@ class ClientAbort implements AbortLike {
   }
 
   /** One listener at a time. It is removed before the answer is sent, so it is not called at an ordinary end. */
-  addEventListener(_: 'abort', listener: () => void): void {
+  addEventListener(_: 'abort', listener: AbortListener): void {
     this.#reply.request.left = listener
   }
 
