@@ -40,9 +40,11 @@ const PUT_MS = 600_000
 
 export class BlobStore {
   readonly #options: BlobStoreOptions
+  readonly #digestKey: Uint8Array
 
   constructor(options: BlobStoreOptions) {
     this.#options = options
+    this.#digestKey = options.vault.derive('media-digest')
   }
 
   /** Copies the file at `path`. The same bytes of the same user are stored once. */
@@ -51,7 +53,8 @@ export class BlobStore {
     await using tempFolder = await temporary.folder()
     const target = tempFolder.file()
     const key = randomBytes(32)
-    const sealed = await sealFile(path, { pool, target, key }, signal).catch(explain)
+    const options = { pool, target, key, digestKey: this.#digestKey }
+    const sealed = await sealFile(path, options, signal).catch(explain)
     return await this.#keep({ ...about, path: target, key, ...sealed }, signal)
   }
 

@@ -94,7 +94,7 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
     logger,
   })
   const transcoder = new Transcoder({ tools, pool, logger, measures, maxBytes: limits.uploadBytes })
-  const spool = new Spool(temporary, pool)
+  const spool = new Spool(temporary, pool, vault)
   const paths = new PostgresFilePaths(db)
   return {
     service: new StoredMediaService({

@@ -17,7 +17,7 @@ import {
 
 interface Sealed {
   readonly size: number
-  /** A digest of the segments' digests: equal for equal bytes, but different from any usual digest of them. */
+  /** A hash of the segments' digests: equal for equal bytes under the same `digestKey`. */
   readonly digest: string
 }
 
@@ -26,6 +26,8 @@ interface SealingOptions {
   /** On the disk once this resolves. */
   readonly target: string
   readonly key: Uint8Array
+  /** The same for all files that are compared by their digests. */
+  readonly digestKey: Uint8Array
 }
 
 /** Segments in progress at once: more would delay the files of others. */
@@ -133,10 +135,10 @@ class Target implements AsyncDisposable {
   ): Promise<void> {
     while (this.#sealing.size >= LANES) await Promise.race(this.#sealing)
     this.#throwFailure()
-    const { pool, target, key } = this.#options
+    const { pool, target, key, digestKey } = this.#options
     const segment = this.#segments++
     this.#size += length
-    const task = { source, length, target, key, segment, isLast }
+    const task = { source, length, target, key, digestKey, segment, isLast }
     const sealing = pool
       .run('seal', task)
       .then((digest) => {

@@ -4,6 +4,7 @@ import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
+import type { Vault } from '../security/vault.ts'
 import { isLookedInto, mimeOf } from './formats.ts'
 import type { SealedUpload, Upload } from './media.ts'
 import type { MediaPool } from './pool.ts'
@@ -35,10 +36,16 @@ const BUFFER_BYTES = 262_144
 export class Spool {
   readonly #temporary: TemporaryFiles
   readonly #pool: Pick<MediaPool, 'run'>
+  readonly #digestKey: Uint8Array
 
-  constructor(temporary: TemporaryFiles, pool: Pick<MediaPool, 'run'>) {
+  constructor(
+    temporary: TemporaryFiles,
+    pool: Pick<MediaPool, 'run'>,
+    vault: Pick<Vault, 'derive'>,
+  ) {
     this.#temporary = temporary
     this.#pool = pool
+    this.#digestKey = vault.derive('media-digest')
   }
 
   /** Leaves nothing when it rejects. */
@@ -76,7 +83,8 @@ export class Spool {
     const sniffed = await this.#pool.run('sniff', { head })
     if (isLookedInto(mimeOf(sniffed, about))) return undefined
     const key = randomBytes(32)
-    await using sealing = await Sealing.begin({ pool: this.#pool, target, key })
+    const options = { pool: this.#pool, target, key, digestKey: this.#digestKey }
+    await using sealing = await Sealing.begin(options)
     for (const piece of beginning) await sealing.add(piece)
     await rest.each((piece) => sealing.add(piece))
     const { digest } = await sealing.finish()

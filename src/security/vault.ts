@@ -284,6 +284,7 @@ type Purpose =
   | 'link-target'
   | 'file-id'
   | 'media-address'
+  | 'media-digest'
   | 'node'
   | 'bus'
 

@@ -19,7 +19,9 @@ import { drawn, serviceRig } from './service-rig.ts'
 const pool = createPool({ threads: 2 })
 t.teardown(() => pool.close())
 
-async function spoolRig(t: Test, threads: Pick<MediaPool, 'run'> = pool) {
+const digestKey = randomBytes(32)
+
+async function spoolRig(t: Test, threads: Pick<MediaPool, 'run'> = pool, key = digestKey) {
   const folder = await mkdtemp(join(tmpdir(), 'chapar-spool-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const temporary = await TemporaryFiles.open(folder, quietLogger)
@@ -28,7 +30,7 @@ async function spoolRig(t: Test, threads: Pick<MediaPool, 'run'> = pool) {
     const found = await readdir(folder, { recursive: true, withFileTypes: true })
     return found.filter((entry) => entry.isFile())
   }
-  return { spool: new Spool(temporary, threads), left }
+  return { spool: new Spool(temporary, threads, { derive: () => key }), left }
 }
 
 /** In pieces that fit nowhere. */
@@ -49,6 +51,26 @@ t.test('a large file that nobody looks into never lies in the open', async (t) =
   t.notOk((await readFile(upload.path)).includes(telltale))
   await upload.release()
   t.same(await left(), [])
+})
+
+t.test('the digest tells whether bytes are the same, to whom the key is a secret', async (t) => {
+  const { spool } = await spoolRig(t)
+  const other = await spoolRig(t, pool, randomBytes(32))
+  const bytes = Buffer.concat([randomBytes(large), Buffer.alloc(100)])
+  const digestOf = async (given: Buffer, size?: number, by = spool) => {
+    const upload = await by.receive(Readable.from(inPieces(given, size)), { limit }, forever)
+    return upload.sealed?.digest
+  }
+  const digest = await digestOf(bytes)
+  t.match(digest, /^[0-9a-f]{64}$/)
+  t.equal(await digestOf(bytes, 9_973), digest, 'in other pieces')
+  const changed = Buffer.from(bytes)
+  changed[SEGMENT_BYTES + 7]! ^= 1
+  t.not(await digestOf(changed), digest, 'one bit is another')
+  t.not(await digestOf(bytes.subarray(0, -1)), digest, 'without the last zero')
+  const [first, second, ...rest] = inPieces(bytes, SEGMENT_BYTES)
+  t.not(await digestOf(Buffer.concat([second!, first!, ...rest])), digest, 'in another order')
+  t.not(await digestOf(bytes, undefined, other.spool), digest, 'under another key')
 })
 
 t.test('a small one, and one that is looked into, lie there as they are', async (t) => {

@@ -1,11 +1,5 @@
 /** How files lie encrypted: in chunks that open alone; and the worker tasks that encrypt and decrypt them. */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createSecretKey,
-  type KeyObject,
-} from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
 import { closeSync, openSync, readSync, writeFileSync, writevSync } from 'node:fs'
 import { move } from 'piscina'
 import { giveBack } from '../give-back.ts'
@@ -68,13 +62,14 @@ export interface SealTask {
   /** Exists already. */
   readonly target: string
   readonly key: Uint8Array
+  readonly digestKey: Uint8Array
   readonly segment: number
   /** Whether the file ends with this segment. */
   readonly isLast: boolean
 }
 
 /** Blocks its thread, which has nothing else to do. Throws when the source is shorter than was said. */
-export function seal({ source, length, target, key, segment, isLast }: SealTask): Buffer {
+export function seal({ source, length, target, key, digestKey, segment, isLast }: SealTask) {
   const isFile = typeof source === 'string'
   const buffer = isFile ? Buffer.alloc(length) : source
   if (isFile) fill(source, buffer, segment * SEGMENT_CHUNKS * CHUNK_BYTES)
@@ -89,9 +84,22 @@ export function seal({ source, length, target, key, segment, isLast }: SealTask)
   }
   writeAll(target, parts, first * SEALED_CHUNK_BYTES)
   for (const part of parts) giveBack(part)
-  const digest = createHash('sha256').update(buffer.subarray(0, length)).digest()
+  const digest = digestOf(buffer.subarray(0, length), digestKey)
   if (isFile) giveBack(buffer)
   return digest
+}
+
+const ALWAYS_THE_SAME = Buffer.alloc(12)
+
+/**
+ * Equal for equal bytes, and for no other bytes that are found without the key: GMAC, which takes a tenth of the time of SHA-256.
+ * It shares one nonce among all segments, so a digest may be compared, and hashed with another key, but never shown.
+ */
+function digestOf(bytes: Uint8Array, key: Uint8Array): Buffer {
+  const mac = createCipheriv(ALGORITHM, createSecretKey(key), ALWAYS_THE_SAME, tagged)
+  mac.setAAD(bytes)
+  mac.final()
+  return mac.getAuthTag()
 }
 
 function fill(path: string, buffer: Uint8Array, position: number): void {
