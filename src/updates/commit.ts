@@ -6,19 +6,21 @@ import { arrayLiteral, textArray } from '../database/write-behind.ts'
 import { type NewChat, type NewMessage, unlessSame } from '../identities/store.ts'
 import type { Draft } from './row.ts'
 
-const REMEMBERED = 1_000
-/** Estimated size of a key in the set. */
+/** The newest keys are remembered, at least so many and at most twice as many. */
+const REMEMBERED = 500
+/** Estimated size of a key in a set. */
 const KEY_BYTES = 120
 
-/** The newest source keys of one credential; loaded from the log on the first append. */
+/**
+ * The newest source keys of one credential; loaded from the log on the first append. In two sets, of which the older one goes
+ * as a whole: to delete the oldest key for each new one costs as much as all else with it.
+ */
 export class RecentKeys {
-  readonly #keys: Set<string>
-  /** Goes on where it found the last oldest key, because a new pass would skip over all that were deleted. */
-  readonly #oldest: SetIterator<string>
+  #newer: Set<string>
+  #older = new Set<string>()
 
   private constructor(keys: readonly string[]) {
-    this.#keys = new Set(keys)
-    this.#oldest = this.#keys.values()
+    this.#newer = new Set(keys)
   }
 
   static async load(db: Database, credentialId: number): Promise<RecentKeys> {
@@ -27,23 +29,31 @@ export class RecentKeys {
         order by update_id desc limit ${REMEMBERED}`,
       [credentialId],
     )
-    return new RecentKeys(rows.map((row) => row.source_key).reverse())
+    return new RecentKeys(rows.map((row) => row.source_key))
   }
 
   /** Estimated memory. */
   get bytes(): number {
-    return this.#keys.size * KEY_BYTES
+    return (this.#newer.size + this.#older.size) * KEY_BYTES
   }
 
-  has(key: string): boolean {
-    return this.#keys.has(key)
+  /** Whether the key was unknown; it is known from now on. */
+  add(key: string): boolean {
+    if (this.#newer.has(key) || this.#older.has(key)) return false
+    if (this.#newer.size >= REMEMBERED) {
+      this.#older = this.#newer
+      this.#newer = new Set()
+    }
+    this.#newer.add(key)
+    return true
   }
 
-  add(key: string): void {
-    this.#keys.add(key)
-    if (this.#keys.size <= REMEMBERED) return
-    const { value: oldest, done } = this.#oldest.next()
-    if (!done) this.#keys.delete(oldest)
+  /** What was not stored after all is new again. */
+  forget(keyed: readonly { readonly sourceKey: string }[]): void {
+    for (const { sourceKey } of keyed) {
+      this.#newer.delete(sourceKey)
+      this.#older.delete(sourceKey)
+    }
   }
 }
 
@@ -54,17 +64,9 @@ export async function withoutStored(db: Database, batch: Batch): Promise<Draft[]
     [batch.credentialId, batch.drafts.map((draft) => draft.sourceKey)],
   )
   const seen = new Set(stored.map((row) => row.source_key))
-  return onceEach(batch.drafts, (key) => seen.has(key))
-}
-
-export function onceEach<Keyed extends { readonly sourceKey: string }>(
-  drafts: readonly Keyed[],
-  isKnown: (sourceKey: string) => boolean,
-): Keyed[] {
-  const own = new Set<string>()
-  return drafts.filter(({ sourceKey }) => {
-    if (isKnown(sourceKey) || own.has(sourceKey)) return false
-    own.add(sourceKey)
+  return batch.drafts.filter(({ sourceKey }) => {
+    if (seen.has(sourceKey)) return false
+    seen.add(sourceKey)
     return true
   })
 }

@@ -9,7 +9,7 @@ import { failedOfItsValues, isIdentityConflict } from '../database/failures.ts'
 import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
 import { LATE_WRITES_MS } from '../database/write-watch.ts'
 import type { NewChat, NewMessage } from '../identities/store.ts'
-import { onceEach, RecentKeys } from './commit.ts'
+import { RecentKeys } from './commit.ts'
 import { type CommitObserver, type Committed, GroupCommit } from './group-commit.ts'
 import { type Bounds, boundsFor, EventSemaphore, HeldMemory, type Holder } from './held.ts'
 import {
@@ -262,21 +262,22 @@ export class PostgresUpdateLog implements UpdateLog {
     log.usedAt = Date.now()
     // Counted before anything else: a network that reports only what is known already makes it load all the same.
     this.#count(credentialId, log)
-    const fresh = onceEach(batch.happenings, (key) => recent?.has(key) === true)
+    const fresh = batch.happenings.filter(({ sourceKey }) => recent?.add(sourceKey))
     if (fresh.length === 0 && batch.checkpoint === undefined) return { stored: true, count: 0 }
 
     const committed = await this.#commit(batch, fresh).catch((cause) => {
       log.doubtedAt = performance.now()
+      recent?.forget(fresh)
       throw cause
     })
     if (committed.fenced) {
+      recent?.forget(fresh)
       this.#observer.fenced?.()
       return { stored: false }
     }
     const { drafts, firstId } = committed
     const nextBefore = log.tail.next
     log.tail.reach(firstId)
-    for (const { sourceKey } of fresh) recent?.add(sourceKey)
     const cause = { apiKeyId: batch.apiKeyId ?? null, traceId: batch.traceId ?? null }
     for (const [place, { kind, chatId, payload }] of drafts.entries()) {
       log.tail.push({ updateId: firstId + place, kind, chatId, ...cause, payload })

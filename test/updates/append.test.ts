@@ -35,6 +35,7 @@ t.test('an owner of before stores nothing and is told so', async (t) => {
   const before = await node([id])
   await epoch(id, 1)
   t.equal(await before.append(id, many(2, 'late'), { checkpoint: 9 }), -1)
+  t.equal(await before.append(id, many(2, 'late')), -1, 'also when it reports the same again')
   t.same(await stored(id), [])
   const facts = await db.query('select checkpoint, next_update_id from credential_log')
   t.same(facts, [{ checkpoint: null, next_update_id: FIRST }])
@@ -126,6 +127,18 @@ t.test('an event that is reported again is stored once', async (t) => {
     read.ids,
     [0, 1, 2, 3, 4].map((n) => FIRST + n),
   )
+})
+
+t.test('so is one that came too long ago to be remembered', async (t) => {
+  const { credential, node, db } = await stage(t)
+  const id = await credential()
+  const { append } = await node([id])
+  for (let report = 0; report < 8; report++) {
+    t.equal(await append(id, many(250, `a${report}.`)), 250)
+  }
+  t.equal(await append(id, [...many(250, 'a0.'), ...many(250, 'a7.'), written('new')]), 1)
+  const [row] = await db.query('select count(*) as updates from update_log')
+  t.same(row, { updates: 2_001 })
 })
 
 t.test('the checkpoint is in the commit of the events, or alone', async (t) => {
