@@ -16,10 +16,17 @@ const hostCharacter =
   /^[.\w~\-[[\u{c0}-\u{10ffff}]--[\p{Z}\u2000-\u200b\u200e\u200f\u2016-\u206f]]]$/v
 const path = /^[[\u{21}-\u{10ffff}]--[\p{Z}\p{Cc}<>"«»\u2000-\u200b\u200e\u200f\u2016-\u206f]]$/v
 
-const isHostChar = (char: string): boolean => hostCharacter.test(char)
-const isPathChar = (char: string): boolean => path.test(char)
-const isUserChar = (char: string): boolean => path.test(char) && !`/[]{}()'\`@`.includes(char)
+const isHostChar = holdsFor((char) => hostCharacter.test(char))
+const isPathChar = holdsFor((char) => path.test(char))
+const isUserChar = holdsFor((char) => path.test(char) && !`/[]{}()'\`@`.includes(char))
+const isAddressChar = holdsFor((char) => char === '@' || hostCharacter.test(char))
 const isWordChar = (char: string): boolean => /^[\p{L}\p{N}_]$/u.test(char)
+
+/** The same test, which looks characters of ASCII up: a pattern takes ten times as long for each. */
+function holdsFor(test: (char: string) => boolean): (char: string) => boolean {
+  const ascii = Array.from({ length: 128 }, (_, code) => test(String.fromCharCode(code)))
+  return (char) => ascii[char.charCodeAt(0)] ?? test(char)
+}
 
 /** The index after the run of such characters that starts there. */
 function runEnd(text: string, start: number, holds: (char: string) => boolean): number {
@@ -82,8 +89,11 @@ function isHost(name: string, hasProtocol: boolean): boolean {
   return !parent!.includes('_') && isTopLevel(top!, hasProtocol)
 }
 
-const isLabel = (label: string): boolean =>
-  label !== '' && !label.endsWith('-') && Buffer.byteLength(label) <= MAX_LABEL_BYTES
+const isLabel = (label: string): boolean => label !== '' && !label.endsWith('-') && fits(label)
+
+/** No character takes more than three bytes for each of its units. */
+const fits = (label: string): boolean =>
+  label.length <= MAX_LABEL_BYTES / 3 || Buffer.byteLength(label) <= MAX_LABEL_BYTES
 
 const isIpv4 = (labels: readonly string[]): boolean =>
   labels.every((label) => /^(?:0|[1-9]\d{0,2})$/.test(label) && Number(label) <= 255)
@@ -123,8 +133,6 @@ function findCandidates(text: string): Candidate[] {
 }
 
 const skipDots = (text: string, from: number): number => runEnd(text, from, (char) => char === '.')
-
-const isAddressChar = (char: string): boolean => char === '@' || isHostChar(char)
 
 /** The end of the path that begins at a place; the places come in order. Each path is read once, however many dots it has. */
 function pathEnds(text: string): (start: number) => number {
@@ -227,6 +235,7 @@ function closePath(path: string): string {
 
 /** Links of the messenger's own schemes, whose hosts have no dots. */
 function findOwnUrls(text: string): MessageEntity[] {
+  if (!text.includes('://')) return []
   const own = /(?:tg|ton|tonsite):\/\/[\w-]{1,253}/gi
   const urls: MessageEntity[] = []
   for (let match = own.exec(text); match; match = own.exec(text)) {
@@ -296,14 +305,16 @@ const isName = (name: string): boolean =>
 
 /** A text without any of its marks need not be searched for an entity: most texts have none. */
 const finders = [
-  { marks: /@/, find: findMentions },
-  { marks: /\//, find: findCommands },
-  { marks: /[#$]/, find: findTags },
-  { marks: /[.:]/, find: findUrls },
-  { marks: /\+/, find: findPhones },
+  { marks: ['@'], find: findMentions },
+  { marks: ['/'], find: findCommands },
+  { marks: ['#', '$'], find: findTags },
+  { marks: ['.', ':'], find: findUrls },
+  { marks: ['+'], find: findPhones },
 ]
 
 export function detectEntities(text: string): MessageEntity[] {
-  const found = finders.flatMap(({ marks, find }) => (marks.test(text) ? find(text) : []))
+  const found = finders.flatMap(({ marks, find }) =>
+    marks.some((mark) => text.includes(mark)) ? find(text) : [],
+  )
   return found.length === 0 ? found : dropOverlapping(sortEntities(found))
 }
