@@ -35,6 +35,8 @@ interface Network {
   readonly bare: Way
   /** The library where it takes a message for sent before the server has it, as nothing of ours does. */
   readonly unconfirmed?: Way
+  /** The library again, with what comes stored before it is acknowledged: less than that no service does. */
+  readonly storing?: Way
   /** Processor time of ours over that of the library, for a message out and in. */
   readonly targets: { readonly sent: number; readonly received: number }
 }
@@ -60,30 +62,46 @@ interface Cost {
   readonly processor: number
 }
 
+interface Turn {
+  readonly ours: Cost
+  readonly bare: Cost
+}
+
 async function measure(stage: Stage, network: Network): Promise<Finding[]> {
-  const { name, ours, bare, unconfirmed, targets } = network
+  const { name, ours, bare, unconfirmed, storing, targets } = network
   const steps = ['send', 'receive'] as const
-  const hasty: { ours: Cost; bare: Cost }[] = []
   for (let turn = 0; turn < WARM_UPS; turn++) {
     for (const way of [ours, bare]) for (const step of steps) await way[step](MESSAGES)
   }
-  const turns: Record<(typeof steps)[number], { ours: Cost; bare: Cost }[]> = {
+  await storing?.receive(MESSAGES)
+  const turns: Record<(typeof steps)[number] | 'unconfirmed' | 'storing', Turn[]> = {
     send: [],
     receive: [],
+    unconfirmed: [],
+    storing: [],
   }
   // In turn, so that whatever else the machine does meets both alike.
   for (let turn = 1; turn <= TURNS; turn++) {
     for (const step of steps) {
       turns[step].push({ ours: await costOf(ours, step), bare: await costOf(bare, step) })
     }
-    const sent = turns.send.at(-1)
-    if (unconfirmed && sent) hasty.push({ ...sent, bare: await costOf(unconfirmed, 'send') })
+    const [sent] = turns.send.slice(-1)
+    if (unconfirmed && sent) {
+      turns.unconfirmed.push({ ...sent, bare: await costOf(unconfirmed, 'send') })
+    }
+    const [received] = turns.receive.slice(-1)
+    if (storing && received) {
+      turns.storing.push({ ...received, bare: await costOf(storing, 'receive') })
+    }
     stage.note(`${name}: turn ${turn} of ${TURNS}`)
   }
   return [
     ...findings(`${name}: send, ${AT_ONCE} at once`, turns.send, targets.sent),
-    ...(unconfirmed ? findings('  against one that waits for no server', hasty, targets.sent) : []),
+    ...(unconfirmed
+      ? findings('  against one that waits for no server', turns.unconfirmed, targets.sent)
+      : []),
     ...findings(`${name}: receive a flood`, turns.receive, targets.received),
+    ...(storing ? findings(`${name}: the same, and bare stores it too`, turns.storing) : []),
   ]
 }
 
@@ -94,11 +112,7 @@ async function costOf(way: Way, step: 'send' | 'receive'): Promise<Cost> {
   return { clock, processor: ((await way.process.ask<number>('processor')) - worked) / MESSAGES }
 }
 
-function findings(
-  what: string,
-  turns: readonly { readonly ours: Cost; readonly bare: Cost }[],
-  target: number,
-): Finding[] {
+function findings(what: string, turns: readonly Turn[], target?: number): Finding[] {
   const median = (side: 'ours' | 'bare', cost: keyof Cost) =>
     percentile(
       turns.map((turn) => turn[side][cost]),
@@ -111,7 +125,8 @@ function findings(
       what: `${what}: processor time of the process for each`,
       ours: microseconds(processor),
       bare: microseconds(bareProcessor),
-      ...atMost(processor, bareProcessor, target),
+      ratio: processor / bareProcessor,
+      ...(target !== undefined && atMost(processor, bareProcessor, target)),
     },
     { what: '  the rate', ours: rate('ours'), bare: rate('bare') },
   ]
@@ -266,7 +281,7 @@ async function bots(stage: Stage, opened: AsyncDisposableStack): Promise<Network
   const upstream = processOf('upstream-process')
   opened.defer(() => upstream.stop())
   const port = await upstream.ask<number>('start')
-  const [linked, alone] = ['1001', '1002'].map((id) => `${id}:${'a'.repeat(35)}`)
+  const [linked, alone, storing] = ['1001', '1002', '1003'].map((id) => `${id}:${'a'.repeat(35)}`)
   const userId = await seedUser(stage)
   const account = { native: '1001', firstName: 'Bot', secrets: { token: linked } }
   const [credentialId = 0] = await seedCredentials(stage, userId, 'telegram-bot', [account])
@@ -274,25 +289,29 @@ async function bots(stage: Stage, opened: AsyncDisposableStack): Promise<Network
   const service = await startService(stage, { TELEGRAM_BOT_API_URL: `http://127.0.0.1:${port}` })
   opened.defer(() => service.stop())
   await service.ask('online', 1)
-  const bare = processOf('bare-bot-process')
-  opened.defer(() => bare.stop())
-  await bare.ask('start', { port, token: alone })
   const flood = (token: string | undefined, count: number) =>
     upstream.ask('flood', { token, count })
+  const bareBot = async (token: string | undefined, databaseUrl?: string): Promise<Way> => {
+    const bare = processOf('bare-bot-process')
+    opened.defer(() => bare.stop())
+    await bare.ask('start', { port, token, databaseUrl })
+    return {
+      process: bare,
+      send: (count) => bare.ask('send', { to: '42', count, atOnce: AT_ONCE }),
+      async receive(count) {
+        const all = bare.ask('expect', count)
+        await flood(token, count)
+        await all
+      },
+    }
+  }
   return {
     name: 'telegram-bot',
     ours: through(stage, service, { credentialId, key, chatId: 42 }, (count) =>
       flood(linked, count),
     ),
-    bare: {
-      process: bare,
-      send: (count) => bare.ask('send', { to: '42', count, atOnce: AT_ONCE }),
-      async receive(count) {
-        const all = bare.ask('expect', count)
-        await flood(alone, count)
-        await all
-      },
-    },
+    bare: await bareBot(alone),
+    storing: await bareBot(storing, stage.databaseUrl),
     targets: { sent: 3, received: 3 },
   }
 }
