@@ -1,4 +1,4 @@
-/** One key with many chats, delivered to flat out: in short turns with a bare POST loop to the same receiver. */
+/** One key with many chats, delivered to flat out: in short turns with bare loops that post the same to the same receiver. */
 import { join } from 'node:path'
 import { startChild } from './support/child.ts'
 import { atLeast, type Finding } from './support/finding.ts'
@@ -25,9 +25,10 @@ const TURNS = 9
 /** The same backlog again and again. */
 export async function flatOut(scene: Scene, key: string): Promise<Finding[]> {
   const { service, origin } = scene
-  const poster = startChild(join(import.meta.dirname, 'support/poster-process.ts'))
+  const [poster, floor] = [startPoster(), startPoster()]
   const posting: Posting = {
     origin,
+    headers: HEADERS,
     body: bodyOf(FIRST_UPDATE, 1),
     posts: UPDATES,
     connections: CONNECTIONS,
@@ -36,15 +37,19 @@ export async function flatOut(scene: Scene, key: string): Promise<Finding[]> {
   const replay = () => service.ask('replay', { apiKeyId, after: FIRST_UPDATE - 1 })
   const ours: Turn[] = []
   const bare: Turn[] = []
+  const sockets: Turn[] = []
   await deliveriesTake(scene, UPDATES, () =>
     setWebhooks(scene, [key], () => `${origin}/hook`, CONNECTIONS),
   )
   await poster.ask('post', posting)
+  await floor.ask('pour', posting)
   for (let turn = 0; turn < TURNS; turn++) {
     ours.push(await timed(service, () => deliveriesTake(scene, UPDATES, replay)))
     bare.push(await timed(poster, () => poster.ask<number>('post', posting)))
+    sockets.push(await timed(floor, () => floor.ask<number>('pour', posting)))
   }
   await poster.stop()
+  await floor.stop()
   const [rate, bareRate] = [rateOf(ours, UPDATES), rateOf(bare, UPDATES)]
   const [cost, bareCost] = [processorOf(ours, UPDATES), processorOf(bare, UPDATES)]
   return [
@@ -60,7 +65,24 @@ export async function flatOut(scene: Scene, key: string): Promise<Finding[]> {
       bare: microseconds(bareCost),
       ratio: cost / bareCost,
     },
+    {
+      what: '  the same by sockets alone, without an HTTP client',
+      ours: microseconds(cost),
+      bare: microseconds(processorOf(sockets, UPDATES)),
+      ratio: cost / processorOf(sockets, UPDATES),
+    },
   ]
+}
+
+const startPoster = () => startChild(join(import.meta.dirname, 'support/poster-process.ts'))
+
+/** What a delivery to a key without signing keys has. */
+const HEADERS = {
+  'content-type': 'application/json',
+  'accept-encoding': 'gzip, deflate',
+  'user-agent': 'Chapar',
+  'webhook-id': `100000-${FIRST_UPDATE}`,
+  'webhook-timestamp': '1700000000',
 }
 
 const bodyOf = (updateId: number, chat: number) =>

@@ -1,25 +1,30 @@
-/** What webhooks are compared with: a loop that posts the same bodies over as many keep-alive connections. */
+/** What webhooks are compared with: the same requests over as many keep-alive connections, by an HTTP client or by sockets alone. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { Pool } from 'undici'
 import { answerParent, processor } from './child.ts'
 import { now } from './statistics.ts'
 
 export interface Posting {
   readonly origin: string
+  readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly posts: number
   readonly connections: number
 }
 
+const PATH = '/bare'
+const HEAD_END = '\r\n\r\n'
+
 answerParent({
   /** Milliseconds that it took. */
-  async post({ origin, body, posts, connections }: Posting) {
+  async post({ origin, headers, body, posts, connections }: Posting) {
     const pool = new Pool(origin, { connections, pipelining: 1 })
     const began = now()
     let left = posts
-    const headers = { 'content-type': 'application/json' }
     const loop = async () => {
       while (left-- > 0) {
-        const answer = await pool.request({ path: '/bare', method: 'POST', headers, body })
+        const answer = await pool.request({ path: PATH, method: 'POST', headers, body })
         await answer.body.dump()
       }
     }
@@ -28,6 +33,42 @@ answerParent({
     await pool.close()
     return took
   },
+  /** The same, by a writer that knows what is answered: no client can take less. */
+  async pour(posting: Posting) {
+    const { hostname, port } = new URL(posting.origin)
+    const sockets = Array.from({ length: posting.connections }, () =>
+      connect(Number(port), hostname),
+    )
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    const request = textOf(posting)
+    const began = now()
+    let left = posting.posts
+    await Promise.all(sockets.map((socket) => writeAgain(socket, request, () => left-- > 0)))
+    const took = now() - began
+    for (const socket of sockets) socket.destroy()
+    return took
+  },
   processor,
   stop: () => undefined,
 })
+
+function textOf({ origin, headers, body }: Posting): string {
+  const all = { host: new URL(origin).host, connection: 'keep-alive', ...headers }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
+  const length = `content-length: ${Buffer.byteLength(body)}`
+  return [`POST ${PATH} HTTP/1.1`, ...lines, length].join('\r\n') + HEAD_END + body
+}
+
+/** The receiver's answers have no body, and come in one piece. */
+async function writeAgain(socket: Socket, request: string, isWanted: () => boolean): Promise<void> {
+  while (isWanted()) {
+    const answered = Promise.withResolvers<void>()
+    socket.once('data', (answer) =>
+      answer.toString('latin1').endsWith(HEAD_END)
+        ? answered.resolve()
+        : answered.reject(new Error('an answer is not what was expected')),
+    )
+    socket.write(request)
+    await answered.promise
+  }
+}
