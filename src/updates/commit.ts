@@ -84,23 +84,25 @@ export interface Batch {
   readonly messages: readonly NewMessage[]
 }
 
+/** The rows are in the order of their batches; `before` counts those of earlier ones. A key and a trace come once a batch. */
 const moved = `
   with moved as (
     update credential_log l
        set next_update_id = l.next_update_id + b.updates,
            checkpoint = coalesce(b.checkpoint::jsonb, l.checkpoint)
-      from unnest($1::bigint[], $2::bigint[], $3::int[], $4::text[])
-           as b (credential_id, epoch, updates, checkpoint)
+      from unnest($1::bigint[], $2::bigint[], $3::int[], $4::text[], $5::bigint[], $6::text[],
+                  $7::int[])
+           as b (credential_id, epoch, updates, checkpoint, api_key_id, trace_id, before)
      where l.credential_id = b.credential_id and l.epoch = b.epoch
-    returning l.credential_id, l.next_update_id - b.updates as first_id
+    returning l.credential_id, l.next_update_id - b.updates as first_id, b.api_key_id, b.trace_id,
+              b.before
   ), stored as (
     insert into update_log
       (credential_id, update_id, source_key, kind, chat_id, api_key_id, trace_id, payload)
-    select r.credential_id, m.first_id + r.place, r.source_key, r.kind, r.chat_id, r.api_key_id,
-           r.trace_id, r.payload
-      from unnest($5::bigint[], $6::int[], $7::text[], $8::smallint[], $9::bigint[], $10::bigint[],
-                  $11::text[], $12::text[])
-           as r (credential_id, place, source_key, kind, chat_id, api_key_id, trace_id, payload)
+    select r.credential_id, m.first_id + r.place - m.before - 1, r.source_key, r.kind, r.chat_id,
+           m.api_key_id, m.trace_id, r.payload
+      from unnest($8::bigint[], $9::text[], $10::smallint[], $11::bigint[], $12::text[])
+           with ordinality as r (credential_id, source_key, kind, chat_id, payload, place)
       join moved m using (credential_id)
   )`
 
@@ -131,22 +133,26 @@ type FirstIds = ReadonlyMap<number, number>
 
 /** Every credential appears at most once in `batches`. Rejects with 23505 when a source key is already stored. */
 export async function commit(db: Database, batches: readonly Batch[]): Promise<FirstIds> {
-  const rows = batches.flatMap((batch) =>
-    batch.drafts.map((draft, place) => ({ batch, draft, place })),
-  )
+  const drafts = batches.flatMap((batch) => batch.drafts)
+  const before: number[] = []
+  let place = 0
+  for (const batch of batches) {
+    before.push(place)
+    place += batch.drafts.length
+  }
   const values: unknown[] = [
     arrayLiteral(batches.map((batch) => batch.credentialId)),
     arrayLiteral(batches.map((batch) => batch.epoch)),
     arrayLiteral(batches.map((batch) => batch.drafts.length)),
     textArray(batches.map((batch) => batch.checkpoint)),
-    arrayLiteral(rows.map(({ batch }) => batch.credentialId)),
-    arrayLiteral(rows.map(({ place }) => place)),
-    textArray(rows.map(({ draft }) => draft.sourceKey)),
-    arrayLiteral(rows.map(({ draft }) => draft.kind)),
-    arrayLiteral(rows.map(({ draft }) => draft.chatId)),
-    arrayLiteral(rows.map(({ batch }) => batch.apiKeyId)),
-    textArray(rows.map(({ batch }) => batch.traceId)),
-    textArray(rows.map(({ draft }) => draft.payload)),
+    arrayLiteral(batches.map((batch) => batch.apiKeyId)),
+    textArray(batches.map((batch) => batch.traceId)),
+    arrayLiteral(before),
+    arrayLiteral(batches.flatMap((batch) => batch.drafts.map(() => batch.credentialId))),
+    textArray(drafts.map((draft) => draft.sourceKey)),
+    arrayLiteral(drafts.map((draft) => draft.kind)),
+    arrayLiteral(drafts.map((draft) => draft.chatId)),
+    textArray(drafts.map((draft) => draft.payload)),
   ]
   const identities = identityValues(batches)
   const statement = identities ? withIdentities : plain

@@ -4,6 +4,7 @@ import { EventsUnstorable, RequestFailed } from '../../machines/model/failure.ts
 import type { Happening } from '../../machines/model/happening.ts'
 import { openDatabase, type Queryable } from '../../src/database/database.ts'
 import { Translator } from '../../src/translation/translator.ts'
+import { type Batch, commit } from '../../src/updates/commit.ts'
 import { PostgresUpdateLog } from '../../src/updates/log.ts'
 import { whileLocked } from '../support/database.ts'
 import { testFileIds } from '../support/file-ids.ts'
@@ -175,6 +176,38 @@ t.test('what arrives during a commit shares the next one', async (t) => {
     180,
   )
   for (const id of ids) t.same(await stored(id), ['a0', 'a1', 'b0', 'b1', 'c0', 'c1'])
+})
+
+t.test('each account of a commit keeps its ids, its order, and who caused it', async (t) => {
+  const { db, credential, key } = await stage(t)
+  const batches: Batch[] = []
+  for (const size of [1, 3, 0, 4]) {
+    const credentialId = await credential()
+    const drafts = Array.from({ length: size }, (_, place) => ({
+      sourceKey: `x${place}`,
+      kind: 0,
+      chatId: place,
+      payload: '"message":{}',
+    }))
+    const caused = { apiKeyId: await key(credentialId), traceId: `trace of ${size}` }
+    const facts = { epoch: 0, checkpoint: null, chats: [], messages: [] }
+    batches.push({ credentialId, drafts, ...caused, ...facts })
+  }
+  await commit(db, batches)
+  const rows = await db.query(
+    `select credential_id as id, update_id, source_key, api_key_id, trace_id from update_log
+      order by credential_id, update_id`,
+  )
+  const expected = batches.flatMap(({ credentialId: id, drafts, apiKeyId, traceId }) =>
+    drafts.map(({ sourceKey }, place) => ({
+      id,
+      update_id: FIRST + place,
+      source_key: sourceKey,
+      api_key_id: apiKeyId,
+      trace_id: traceId,
+    })),
+  )
+  t.same(rows, expected)
 })
 
 t.test('without a database a batch is refused, and goes through later', async (t) => {
