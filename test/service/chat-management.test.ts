@@ -189,10 +189,17 @@ t.test('what the bot says of itself is kept', async (t) => {
   t.strictSame(await done('getMyCommands', { scope: { type: 'all_group_chats' } }), [])
   await done('deleteMyCommands')
   t.strictSame(await done('getMyCommands'), [])
+  for (const none of [{}, { commands: '' }]) {
+    await done('setMyCommands', { commands })
+    await done('setMyCommands', none)
+    t.strictSame(await done('getMyCommands'), [], 'who names no commands takes them away')
+  }
   t.match(
     await call('setMyCommands', { commands: [{ command: 'A B', description: 'x' }] }),
     bad('BOT_COMMAND_INVALID'),
   )
+  await done('setMyCommands', { commands: [{ command: 'start', description: 5 }] })
+  t.match(await done('getMyCommands'), [{ command: 'start', description: '5' }])
   await done('setMyName', { name: 'Teapot' })
   t.strictSame(await done('getMyName'), { name: 'Teapot' })
   await done('setMyShortDescription', { short_description: 'Pours' })

@@ -90,6 +90,7 @@ t.test('what cannot be parsed is refused in the words of the reference', async (
     marked({ inline_keyboard: [[{ text: 'b', ...button }]] }, problem)
   const parsing = "can't parse inline keyboard button: "
   const scope = "can't parse BotCommandScope: "
+  const command = "can't parse BotCommand: "
   await refuse([
     ['setMyCommands', { commands: [{ ...start, command: '' }] }, 'command must be non-empty'],
     [
@@ -97,6 +98,15 @@ t.test('what cannot be parsed is refused in the words of the reference', async (
       { commands: [{ ...start, description: '' }] },
       'command description must be non-empty',
     ],
+    ['setMyCommands', { commands: ['start'] }, `${command}expected an Object`],
+    ['setMyCommands', { commands: [{}] }, `${command}Can't find field "command"`],
+    [
+      'setMyCommands',
+      { commands: [{ command: 'start', description: null }] },
+      `${command}Field "description" must be of type String`,
+    ],
+    ['getMyCommands', { scope: [] }, `${scope}BotCommandScope must be an Object`],
+    ['getMyCommands', { scope: {} }, `${scope}Can't find field "type"`],
     ['getMyCommands', { scope: { type: 'chat' } }, `${scope}Can't find field "chat_id"`],
     [
       'getMyCommands',

@@ -59,35 +59,37 @@ function placeOf(args: Arguments): string {
   const language = languageOf(args)
   const scope = args.hasJson('scope') ? args.json('scope') : { type: 'default' }
   if (typeof scope !== 'object' || scope === null || Array.isArray(scope)) {
-    throw badRequest("can't parse BotCommandScope: expected an Object")
+    throw badScope('BotCommandScope must be an Object')
   }
   const given = Arguments.from(scope)
-  const type = given.text('type') ?? ''
+  const type = given.text('type')
+  if (type === undefined) throw badScope('Can\'t find field "type"')
   if (!Object.hasOwn(SCOPES, type)) {
-    throw badRequest("can't parse BotCommandScope: Unsupported type specified")
+    throw badScope('Unsupported type specified')
   }
   const names = SCOPES[type] ?? []
   for (const name of names) {
-    if (!given.has(name))
-      throw badRequest(`can't parse BotCommandScope: Can't find field "${name}"`)
+    if (!given.has(name)) throw badScope(`Can't find field "${name}"`)
   }
   const [chat = '', person = ''] = names.map((name) => idIn(given, name))
   return `commands ${type} ${chat} ${person} ${language}`
 }
 
+const badScope = (problem: string) => badRequest(`can't parse BotCommandScope: ${problem}`)
+
+/** Whoever names no commands takes them away. */
 function commandsOf(args: Arguments): Json {
+  if (!args.hasJson('commands')) return []
   const given = args.list('commands', 'commands', 'BotCommand')
   if (given.length > COMMANDS) throw badRequest('BOT_COMMANDS_TOO_MUCH')
   return given.map((value: unknown) => {
-    const {
-      command,
-      description,
-      is_ephemeral: isEphemeral,
-    } = (value ?? {}) as Record<string, unknown>
-    if (typeof command !== 'string' || typeof description !== 'string') {
-      throw badRequest("can't parse BotCommand: command and description are needed")
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw badCommand('expected an Object')
     }
-    const name = command.replace(/^\//, '')
+    const record = value as Record<string, unknown>
+    const { is_ephemeral: isEphemeral } = record
+    const name = textIn(record, 'command').replace(/^\//, '')
+    const description = textIn(record, 'description')
     if (name === '') throw badRequest('command must be non-empty')
     if (description.trim() === '') throw badRequest('command description must be non-empty')
     if (!/^[a-z0-9_]{1,32}$/.test(name)) throw badRequest('BOT_COMMAND_INVALID')
@@ -97,6 +99,18 @@ function commandsOf(args: Arguments): Json {
     }
     return { command: name, description, ...(isEphemeral && { is_ephemeral: true }) }
   })
+}
+
+const badCommand = (problem: string) => badRequest(`can't parse BotCommand: ${problem}`)
+
+/** A number is taken as its digits. */
+function textIn(record: Readonly<Record<string, unknown>>, name: string): string {
+  const value = record[name]
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return `${value}`
+  throw badCommand(
+    name in record ? `Field "${name}" must be of type String` : `Can't find field "${name}"`,
+  )
 }
 
 export const commandMethods = [setMyCommands, deleteMyCommands, getMyCommands]
