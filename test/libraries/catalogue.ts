@@ -53,6 +53,12 @@ export const libraries: readonly Library[] = [
     adapter: 'telegrinder_bot.py',
   },
   {
+    name: 'NoneBot',
+    page: 'https://github.com/nonebot/adapter-telegram',
+    toolchain: 'nonebot',
+    adapter: 'nonebot_bot.py',
+  },
+  {
     name: 'grammY',
     page: 'https://grammy.dev',
     toolchain: 'javascript',

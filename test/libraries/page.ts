@@ -26,6 +26,7 @@ const end = '<!-- end of libraries -->'
 const fences: Readonly<Record<Toolchain, string>> = {
   python: 'python',
   telegrinder: 'python',
+  nonebot: 'python',
   javascript: 'js',
   go: 'go',
   rust: 'rust',

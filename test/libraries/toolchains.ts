@@ -11,6 +11,7 @@ import type { Program } from './bot-process.ts'
 export type Toolchain =
   | 'python'
   | 'telegrinder'
+  | 'nonebot'
   | 'javascript'
   | 'go'
   | 'rust'
@@ -261,6 +262,7 @@ const makers: Readonly<Record<Toolchain, () => Promise<Workshop>>> = {
   python: fromPip('python'),
   // Apart from the others in Python, so that the quick form stays short.
   telegrinder: fromPip('telegrinder'),
+  nonebot: fromPip('nonebot'),
   javascript: fromNpm('javascript'),
   go,
   rust,

@@ -65,7 +65,8 @@ async function startOf(
   const start = { address, key, mode, chat: ada.id, allowed_updates: updateKinds }
   if (mode !== 'webhook') return start
   const port = await freePort()
-  const path = '/hook'
+  // NoneBot has no other.
+  const path = '/telegram'
   const told = await proxy.inFrontOfWebhook(`http://127.0.0.1:${port}`)
   return { ...start, webhook: { port, path, url: `${told}${path}`, secret } }
 }
