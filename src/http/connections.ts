@@ -1,7 +1,8 @@
-/** Limits open connections, in all and for each address, and closes them in order when the server stops. */
+/** Limits open connections, in all and for each address, reads some anew, and closes them in order when the server stops. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
+import { Duplex } from 'node:stream'
+import type { ConnectionError, FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import { networksOf } from '../accounts/client.ts'
 
@@ -224,6 +225,106 @@ class Connections {
     }, RESERVED_MS)
     socket.once('close', () => clearInterval(look))
   }
+}
+
+/** Connections that are read by another one in their place. */
+const replaced = new WeakSet<Duplex>()
+
+export const isReplaced = (socket: Duplex): boolean => replaced.has(socket)
+
+/**
+ * Reads a connection anew whose request line has letters that are not escaped: curl and simple scripts write texts so.
+ * The reference takes them, Node's parser does not. Node accepts any stream as a connection.
+ */
+class EscapedConnection extends Duplex {
+  readonly #socket: Socket
+  #isInLine = true
+
+  constructor(socket: Socket, begun: Buffer) {
+    super()
+    this.#socket = socket
+    replaced.add(socket)
+    // The parser that gave up listens no longer, and ends nothing that stands still.
+    for (const event of ['data', 'end', 'timeout']) socket.removeAllListeners(event)
+    this.push(this.#escaped(begun))
+    socket.on('data', (chunk: Buffer) => {
+      if (!this.push(this.#escaped(chunk))) socket.pause()
+    })
+    socket.on('end', () => this.push(null))
+    socket.on('timeout', () => this.emit('timeout'))
+    for (const event of ['error', 'close']) socket.on(event, () => this.destroy())
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#socket.remoteAddress
+  }
+
+  get bytesRead(): number {
+    return this.#socket.bytesRead
+  }
+
+  /** For an answer that the client does not read. */
+  setTimeout(milliseconds: number): this {
+    this.#socket.setTimeout(milliseconds)
+    return this
+  }
+
+  /** One request: the answer ends the connection. */
+  #escaped(chunk: Buffer): Buffer {
+    if (!this.#isInLine) return chunk
+    const end = chunk.indexOf('\n') + 1
+    const length = end || chunk.length
+    this.#isInLine = end === 0
+    const line = chunk
+      .toString('latin1', 0, length)
+      .replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
+    const last = this.#isInLine ? '' : 'Connection: close\r\n'
+    return Buffer.concat([Buffer.from(line + last, 'latin1'), chunk.subarray(length)])
+  }
+
+  override _read(): void {
+    this.#socket.resume()
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#socket.write(chunk, done)
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end(done)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy()
+    done(error)
+  }
+}
+
+/**
+ * The bytes of a request whose line has letters that are not escaped, and that begins with these bytes: what came
+ * before it would be carried out again, and the rest of another request is not one.
+ */
+function unescapedIn(error: ConnectionError, socket: Duplex): Buffer | undefined {
+  const bytes = error.rawPacket as unknown as Buffer | undefined
+  if (error.code !== 'HPE_INVALID_URL' || !bytes) return undefined
+  // Escaping it once more would change nothing, and it would be read again without an end.
+  if (socket instanceof EscapedConnection) return undefined
+  const before = bytes.toString('latin1', 0, error.bytesParsed)
+  return /^[A-Z]+ \/[^\s]*$/.test(before) ? bytes : undefined
+}
+
+/** Reads the request anew. False, with nothing done, where the letters of its line are not the reason. */
+export function readEscaped(
+  server: Pick<Server, 'emit'>,
+  error: ConnectionError,
+  socket: Socket,
+): boolean {
+  const begun = unescapedIn(error, socket)
+  if (!begun) return false
+  const reading = new EscapedConnection(socket, begun)
+  server.emit(REPLACED, socket)
+  server.emit('connection', reading)
+  return true
 }
 
 declare module 'fastify' {

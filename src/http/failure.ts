@@ -32,6 +32,7 @@ const plain: Record<number, string> = {
   415: 'Unsupported Media Type',
   417: 'Expectation Failed',
   431: 'Request Header Fields Too Large',
+  505: 'HTTP Version Not Supported',
 }
 
 interface FailureBody {
@@ -129,7 +130,7 @@ function bodyOf(error: FastifyError, request: FastifyRequest, reply: FastifyRepl
   const status = error.statusCode ?? 500
   // The answer does not show whether a file outside the served folders exists.
   if (status === 403 || status === 404) return failureBody({ code: 'not_found', description: '' })
-  if (status >= 400 && status < 500) return plainFailure(status)
+  if (plain[status] || (status >= 400 && status < 500)) return plainFailure(status)
   if (status === 503)
     return failureBody({ code: 'unavailable', description: '', retryAfterSeconds: 1 })
   // The client left before this answer; the request log has it as 499.

@@ -1,11 +1,11 @@
 /** Refuses requests that Node.js cannot parse, that are ambiguous or too slow, and bodies that are malformed or never end. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Duplex } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import { isDeeperThan } from '../bot-api/arguments.ts'
-import { REPLACED } from './connections.ts'
+import { isReplaced, readEscaped } from './connections.ts'
 import { plainFailure, rawAnswer } from './failure.ts'
 import { onClosed } from './gone-signal.ts'
 import { requestIds, securityHeaders } from './headers.ts'
@@ -117,21 +117,30 @@ function isTooWide(value: unknown): boolean {
 
 /** Refuses requests that a proxy and this server could read differently (request smuggling). */
 export function refuseUnclearLines(app: FastifyInstance): void {
-  app.addHook('onRequest', ({ raw }, _, done) => {
-    if (raw.url?.startsWith('/') !== true) {
+  app.addHook('onRequest', ({ raw }, reply, done) => {
+    const refusal = refusalOfHead(raw)
+    if (refusal && 'statusCode' in refusal) {
+      reply.raw.shouldKeepAlive = false
+      done(refusal)
+    } else if (raw.url?.startsWith('/') !== true) {
       done(failed('not_found', 'absolute URI is specified in the Request-Line'))
-    } else done(refusalOfHost(raw))
+    } else done(refusal)
   })
 }
+
+/** The versions that the reference takes. Node takes HTTP/0.9 and HTTP/2.0, too. */
+const VERSIONS: readonly string[] = ['1.1', '1.0']
 
 /** A host and a port as RFC 3986 writes them; both may be missing. */
 const HOST = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
 /** Node would answer a request without a Host on its own, without a body, and take the first of two, and one that is none. */
-export function refusalOfHost({
+export function refusalOfHead({
   rawHeaders,
   httpVersion,
 }: Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>): Error | undefined {
+  if (!VERSIONS.includes(httpVersion))
+    return Object.assign(new Error('unknown version of HTTP'), { statusCode: 505 })
   let host: string | undefined
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
@@ -205,6 +214,8 @@ const statuses: Readonly<Record<string, number>> = {
   SLOW_REQUEST: 408,
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  HPE_INVALID_VERSION: 505,
+  HPE_PAUSED_H2_UPGRADE: 505,
 }
 
 const ANSWER = Symbol('answer')
@@ -233,90 +244,6 @@ function closeWith(socket: Duplex, response: ServerResponse): void {
   // A client may send any number at once.
   socket.setMaxListeners(0).once('close', close)
   onClosed(response, () => socket.off('close', close))
-}
-
-/** Connections that are read by another one in their place. */
-const replaced = new WeakSet<Duplex>()
-
-/**
- * Reads a connection anew whose request line has letters that are not escaped: curl and simple scripts write texts so.
- * The reference takes them, Node's parser does not. Node accepts any stream as a connection.
- */
-class EscapedConnection extends Duplex {
-  readonly #socket: Socket
-  #isInLine = true
-
-  constructor(socket: Socket, begun: Buffer) {
-    super()
-    this.#socket = socket
-    replaced.add(socket)
-    // The parser that gave up listens no longer, and ends nothing that stands still.
-    for (const event of ['data', 'end', 'timeout']) socket.removeAllListeners(event)
-    this.push(this.#escaped(begun))
-    socket.on('data', (chunk: Buffer) => {
-      if (!this.push(this.#escaped(chunk))) socket.pause()
-    })
-    socket.on('end', () => this.push(null))
-    socket.on('timeout', () => this.emit('timeout'))
-    for (const event of ['error', 'close']) socket.on(event, () => this.destroy())
-  }
-
-  get remoteAddress(): string | undefined {
-    return this.#socket.remoteAddress
-  }
-
-  get bytesRead(): number {
-    return this.#socket.bytesRead
-  }
-
-  /** For an answer that the client does not read. */
-  setTimeout(milliseconds: number): this {
-    this.#socket.setTimeout(milliseconds)
-    return this
-  }
-
-  /** One request: the answer ends the connection. */
-  #escaped(chunk: Buffer): Buffer {
-    if (!this.#isInLine) return chunk
-    const end = chunk.indexOf('\n') + 1
-    const length = end || chunk.length
-    this.#isInLine = end === 0
-    const line = chunk
-      .toString('latin1', 0, length)
-      .replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
-    const last = this.#isInLine ? '' : 'Connection: close\r\n'
-    return Buffer.concat([Buffer.from(line + last, 'latin1'), chunk.subarray(length)])
-  }
-
-  override _read(): void {
-    this.#socket.resume()
-  }
-
-  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#socket.write(chunk, done)
-  }
-
-  override _final(done: () => void): void {
-    this.#socket.end(done)
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#socket.destroy()
-    done(error)
-  }
-}
-
-/**
- * The bytes of a request whose line has letters that are not escaped, and that begins with these bytes: what came
- * before it would be carried out again, and the rest of another request is not one.
- */
-function unescapedIn(error: ConnectionError, socket: Duplex): Buffer | undefined {
-  const bytes = error.rawPacket as unknown as Buffer | undefined
-  if (error.code !== 'HPE_INVALID_URL' || !bytes) return undefined
-  // Escaping it once more would change nothing, and it would be read again without an end.
-  if (socket instanceof EscapedConnection) return undefined
-  const before = bytes.toString('latin1', 0, error.bytesParsed)
-  return /^[A-Z]+ \/[^\s]*$/.test(before) ? bytes : undefined
 }
 
 /** Time for the rest of a request whose beginning was found late. */
@@ -351,16 +278,10 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
     socket: Socket,
   ): void {
     // More bytes after the ones that were unreadable; the answer is on its way, or about to be.
-    if (socket.writableEnded || replaced.has(socket) || ending.has(socket)) return
-    // Its answer would be taken for that to a request before it, which still waits.
-    const begun = answerOn(socket)?.writableFinished !== false && unescapedIn(error, socket)
-    if (begun) {
-      const reading = new EscapedConnection(socket, begun)
-      this.server.emit(REPLACED, socket)
-      this.server.emit('connection', reading)
-      return
-    }
+    if (socket.writableEnded || isReplaced(socket) || ending.has(socket)) return
     const answer = answerOn(socket)
+    // Its answer would be taken for that to a request before it, which still waits.
+    if (answer?.writableFinished !== false && readEscaped(this.server, error, socket)) return
     // Node reports it once for each request.
     const refuse = () =>
       answerError.call(this, Object.assign(error, { code: 'SLOW_REQUEST' }), socket)

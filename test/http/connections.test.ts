@@ -245,7 +245,7 @@ t.test('what is written before the routes are there is read like later', async (
   const malformed = talk('GET /said HTTP/9.1\r\n\r\n')
   const proxying = talk('CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n')
   await until(() => malformed.isClosed && proxying.isClosed)
-  t.match(malformed.text, /^HTTP\/1.1 400 .*"ok":false/is)
+  t.match(malformed.text, /^HTTP\/1.1 505 .*"ok":false/is)
   t.match(proxying.text, /^HTTP\/1.1 405 .*"ok":false/is)
   t.same(unescaped, { text: '', isClosed: false }, 'it waits for the routes')
 

@@ -58,13 +58,26 @@ const host = 'Host: localhost\r\n'
 
 t.test('what is no HTTP is 400 in the envelope', async (t) => {
   isRefusal(t, await exchange(port, 'garbage\r\n\r\n'), 400, unreadable)
-  isRefusal(t, await exchange(port, `GET / HTTP/9.9\r\n${host}\r\n`), 400, unreadable)
   isRefusal(t, await exchange(port, `GET /name HTTP/1.1\r\n${host}a b: c\r\n\r\n`), 400, unreadable)
   const json = `${host}Content-Type: application/json\r\n`
   const chunked = `POST /echo HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n`
   isRefusal(t, await exchange(port, `${chunked}not a length\r\n`), 400, unreadable)
   const both = `POST /echo HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n`
   isRefusal(t, await exchange(port, `${both}0\r\n\r\n`), 400, unreadable)
+})
+
+t.test('a version of HTTP other than 1.0 and 1.1 is 505', async (t) => {
+  for (const version of ['0.9', '1.2', '2.0', '9.9', '1', '1.10']) {
+    const text = await exchange(port, `GET /name HTTP/${version}\r\n${host}\r\n`)
+    isRefusal(t, text, 505, 'HTTP Version Not Supported')
+  }
+  for (const line of ['GET /name', 'GET http://a/', 'PRI * HTTP/2.0'])
+    isRefusal(
+      t,
+      await exchange(port, `${line}\r\n\r\nSM\r\n\r\n`),
+      505,
+      'HTTP Version Not Supported',
+    )
 })
 
 t.test('headers that are too large are 431', async (t) => {

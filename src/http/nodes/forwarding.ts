@@ -20,7 +20,7 @@ import {
 import { type Forwarding, forwardingOf, misdirect, noteTaken, Peer } from '../../nodes/peers.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import { refusalOfHost } from '../malformed-requests.ts'
+import { refusalOfHead } from '../malformed-requests.ts'
 import { BodyCopy, isShort } from './body-copy.ts'
 import { answer, ForwardedCall, isStream, unavailable } from './call.ts'
 
@@ -114,7 +114,7 @@ export class RequestForwarder {
     const target = targetOf(url)
     if (target && this.#isHere(target)) return this.#serveCounted(target, request, response)
     // The routes refuse it. Between nodes it would have one host, that of the owner.
-    if (refusalOfHost(request)) return this.#serve(request, response)
+    if (refusalOfHead(request)) return this.#serve(request, response)
     if (target) {
       void this.#forward(new ForwardedCall(request, response), target)
     } else if (isNamedInBody(method, url) && isShort(request)) {
