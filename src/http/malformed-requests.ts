@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import { isDeeperThan } from '../bot-api/arguments.ts'
+import { mayHaveFiles } from './bot/parameters.ts'
 import { isReplaced, readEscaped } from './connections.ts'
 import { plainFailure, rawAnswer } from './failure.ts'
 import { onClosed } from './gone-signal.ts'
@@ -175,7 +176,7 @@ export const LEAST_BYTES_PER_SECOND = 10_000
 
 /** Only the bot API takes files; every other body is short. */
 const isUpload = ({ url = '', headers, complete }: IncomingMessage): boolean =>
-  !complete && url.startsWith('/bot') && /^multipart\//i.test(headers['content-type'] ?? '')
+  !complete && url.startsWith('/bot') && mayHaveFiles(headers)
 
 /**
  * Whether the request has run out of time. If not, it is checked again after each `windowMs`, and `onSlow` is called

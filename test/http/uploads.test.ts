@@ -31,13 +31,17 @@ async function call(method: string, parts: Record<string, string | Blob>) {
 const bytes = (size: number) => new Blob([randomBytes(size)])
 const boundary = 'a-boundary'
 const multipart = { 'content-type': `multipart/form-data; boundary=${boundary}` }
+const octets = { 'content-type': 'application/octet-stream' }
 const opening = (name: string) =>
   `--${boundary}\r\ncontent-disposition: form-data; name="${name}"; filename="a.bin"\r\n\r\n`
 
 /** Sends these chunks as they are; resolves with the status, or undefined when there is no answer. */
-function send(chunks: Iterable<Buffer | string> | AsyncIterable<Buffer | string>) {
+function send(
+  chunks: Iterable<Buffer | string> | AsyncIterable<Buffer | string>,
+  headers: Record<string, string> = multipart,
+) {
   return new Promise<number | undefined>((resolve) => {
-    const options = { method: 'POST', headers: multipart }
+    const options = { method: 'POST', headers }
     const asked = request(`${service.url}/bot${key}/getMe`, options, (answer) => {
       answer.resume()
       resolve(answer.statusCode)
@@ -84,6 +88,7 @@ t.test('a file beyond the limit is 413, whatever the method', async (t) => {
     Array.from({ length: 12 }, (_, index) => [`part${index}`, bytes(LIMIT)]),
   )
   t.match(await call('getMe', many), { status: 413 }, 'so is more than an album of them')
+  t.equal(await send([randomBytes(LIMIT + 1)], octets), 413, 'and one that is the body as a whole')
 })
 
 t.test('a body without an end or of too many parts is refused', async (t) => {
@@ -110,17 +115,19 @@ t.test('a part cannot reach what objects are made of', async (t) => {
 })
 
 t.test('a client that leaves in the middle leaves nothing behind', async (t) => {
-  let wasThere = false
-  async function* broken() {
-    yield opening('file')
+  let wasThere = 0
+  async function* broken(first: string) {
+    yield first
     // A megabyte would still be in memory.
     yield randomBytes(1_500_000)
     await until(async () => (await temporary()) > 0)
-    wasThere = true
+    wasThere += 1
     throw new Error('the client leaves')
   }
-  t.equal(await send(broken()), undefined)
-  t.ok(wasThere)
+  t.equal(await send(broken(opening('file'))), undefined)
+  await until(async () => (await temporary()) === 0)
+  t.equal(await send(broken('x'), octets), undefined)
+  t.equal(wasThere, 2)
 })
 
 t.test('a document goes to a chat and its bytes come back', async (t) => {

@@ -2,13 +2,19 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { type RawRequest, raw, refused, scene } from './scene.ts'
 
 const { service, client, bot, ada, key } = await scene(t)
 const to = `${ada.id}`
 
-const post = (method: string, type: string, body: string, headers: RawRequest['headers'] = {}) =>
+const post = (
+  method: string,
+  type: string,
+  body: string | Buffer,
+  headers: RawRequest['headers'] = {},
+) =>
   raw(service.url, `/bot${key}/${method}`, {
     method: 'POST',
     headers: { 'content-type': type, ...headers },
@@ -92,6 +98,24 @@ t.test('an upload goes without a thumbnail that is no picture', async (t) => {
     ])
     t.match(sent, done({ document: { file_name: 'notes.txt', thumbnail: undefined } }), content)
   }
+})
+
+t.test('a body of another type is the file `file`, and the query has the parameters', async (t) => {
+  // Scripts that send a file as it is, and Bot API proxies.
+  const sent = `sendDocument?chat_id=${to}&document=attach://file`
+  const document = (file_size: number) => done({ document: { file_size } })
+  t.match(await post(sent, 'text/plain', 'Take notes.'), document(11))
+  t.match(await post(sent, 'application/pdf', 'Take notes.'), document(11))
+  const octets = 'application/octet-stream'
+  t.match(await post(sent, octets, 'Take notes.', { 'transfer-encoding': 'chunked' }), document(11))
+  const packed = gzipSync('Take notes.')
+  t.match(await post(sent, octets, packed, { 'content-encoding': 'gzip' }), document(11))
+  const long = Buffer.alloc(3_000_000, 'long')
+  t.match(await post(sent, octets, long), document(3_000_000), 'longer than parameters may be')
+  const path = `/bot${key}/${sent}`
+  const untyped = await raw(service.url, path, { method: 'POST', body: 'Take notes.' })
+  t.match(untyped, document(11), 'without a type')
+  t.match(await post('getMe', octets, '{}'), done({ is_bot: true }), 'nothing asks for it')
 })
 
 /** What comes back for these pieces, each sent on its own over one connection. */

@@ -236,7 +236,25 @@ t.test('limits of bodies hold', async (t) => {
   const two = new FormData()
   for (const name of ['a', 'b']) two.set(name, new File([new Uint8Array(1_900_000)], name))
   t.equal((await call('sendMediaGroup', { method: 'POST', body: two })).status, 200)
+  const one = { method: 'POST', body: new Uint8Array(2_100_000) }
+  t.equal((await call('sendDocument?document=attach://file', one)).status, 413)
   t.equal((await call('getMe')).status, 200, 'and the next call is served')
+})
+
+t.test('a body that is a file as a whole goes on as it is', async (t) => {
+  stub.otherwise(ok(true))
+  const bytes = Buffer.alloc(1_500_000, 'long')
+  const headers = { 'content-type': 'text/csv' }
+  const method = 'sendDocument?chat_id=42&document=attach://file'
+  for (const body of [bytes, new Blob([bytes]).stream()]) {
+    const answer = await call(method, { method: 'POST', headers, body, duplex: 'half' } as never)
+    t.equal(answer.status, 200)
+    t.ok(stub.last('sendDocument')?.bytes.equals(bytes))
+    t.equal(stub.last('sendDocument')?.headers['content-type'], 'text/csv')
+  }
+  const untyped = new Uint8Array([0, 1])
+  t.equal((await call(method, { method: 'POST', body: untyped })).status, 200)
+  t.match(stub.last('sendDocument')?.headers['content-type'], 'application/octet-stream')
 })
 
 t.test('a file that is too large leaves its connection to the next call', async (t) => {

@@ -64,6 +64,17 @@ const multipartForm = /^multipart\/form-data/i
 export const isMultipart = (headers: IncomingHttpHeaders): boolean =>
   multipartForm.test(headers['content-type'] ?? '')
 
+export const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+
+/** The reference reads a body whose type it does not know as one file. */
+const isFile = (headers: IncomingHttpHeaders): boolean =>
+  hasBody(headers) && !isMultipart(headers) && !readerOf(headers)
+
+/** Whether the body may have files, and so be long. */
+export const mayHaveFiles = (headers: IncomingHttpHeaders): boolean =>
+  isMultipart(headers) || isFile(headers)
+
 const tooLong = () => Object.assign(new Error('the parameters are too long'), { statusCode: 413 })
 
 type Encoding = 'plain' | 'gzip' | 'deflate'
@@ -146,6 +157,9 @@ function collect(source: Readable, limit: number): Promise<Buffer> {
   return promise
 }
 
+/** The reference's name for the part that a body is as a whole. */
+const FILE = 'file'
+
 /** All parameters together; files are not counted (the reference's figure). */
 export const PARAMETER_BYTES = 1_048_576
 
@@ -170,6 +184,9 @@ const readers: readonly (readonly [type: RegExp, read: Reader])[] = [
   [/^application\/json/i, (body, isNeeded) => jsonEntries(utf8(body), isNeeded)],
   [/^application\/x-www-form-urlencoded/i, (body) => formEntries(body.toString('latin1'))],
 ]
+
+const readerOf = ({ 'content-type': type = '' }: IncomingHttpHeaders): Reader | undefined =>
+  readers.find(([wanted]) => wanted.test(type))?.[1]
 
 export type CallRequest = FastifyRequest<{ Params: { token: string; '*': string } }>
 
@@ -222,7 +239,7 @@ export async function parametersOf(
   place: UploadPlace,
   { signal, count }: Reading,
 ): Promise<Parameters> {
-  if (!isMultipart(request.headers)) {
+  if (!mayHaveFiles(request.headers)) {
     const args = argumentsFrom(request, await bodyOf(request))
     count(args.length, 0)
     return { args, uploads: noUploads }
@@ -258,12 +275,8 @@ function argumentsFrom(request: FastifyRequest, body: Entries): Arguments {
 
 async function bodyOf(request: CallRequest): Promise<Entries> {
   encodingOf(request)
-  const type = request.headers['content-type'] ?? ''
-  const read = readers.find(([wanted]) => wanted.test(type))?.[1]
-  if (read) return read(await wholeBody(request, PARAMETER_BYTES), needsParameters(request))
-  // The reference reads any other body as a file without a name; the parameters are in the query.
-  request.raw.resume()
-  return []
+  const read = readerOf(request.headers)
+  return read?.(await wholeBody(request, PARAMETER_BYTES), needsParameters(request)) ?? []
 }
 
 /** False for unknown methods, which are refused as such and not for their parameters. */
@@ -273,10 +286,15 @@ function needsParameters({ params }: CallRequest): boolean {
 }
 
 async function partsOfBody(request: FastifyRequest, receiving: Receiving): Promise<Entries> {
-  if (encodingOf(request) === 'plain') {
-    return partsOf(request, request.raw, PARAMETER_BYTES, receiving)
-  }
   // In a compressed body files count too, because it is decompressed as a whole.
-  const unpacked = Readable.from([await wholeBody(request, PARAMETER_BYTES)])
-  return partsOf(request, unpacked, PARAMETER_BYTES, receiving)
+  const unpacked =
+    encodingOf(request) !== 'plain' && Readable.from([await wholeBody(request, PARAMETER_BYTES)])
+  if (!isFile(request.headers)) {
+    return partsOf(request, unpacked || request.raw, PARAMETER_BYTES, receiving)
+  }
+  const mime = request.headers['content-type']
+  // The connection stays open for the answer.
+  const file = unpacked || Readable.from(request.raw.iterator({ destroyOnReturn: false }))
+  await receiving.take(FILE, file, { ...(mime && { mime }) })
+  return []
 }

@@ -3,12 +3,15 @@ import type { IncomingMessage } from 'node:http'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Passing } from '../../../machines/model/operation-passing.ts'
 import { Arguments, formEntries } from '../../bot-api/arguments.ts'
+import { TooLarge } from '../../media/spool.ts'
 import { MultipartFields } from './multipart-fields.ts'
 import {
   type CallRequest,
+  hasBody,
   isCompressed,
   isMultipart,
   jsonEntries,
+  mayHaveFiles,
   PARAMETER_BYTES,
   queryOf,
   wholeBody,
@@ -30,6 +33,8 @@ interface SentCall extends Pick<Passing, 'verb' | 'query' | 'body'> {
   bytes(): number
 }
 
+const nothing = Buffer.alloc(0)
+
 /** Reads a body that has no files to its end, else its beginning. `count` gets the bytes so far. */
 export async function sentCall(
   request: CallRequest,
@@ -40,42 +45,40 @@ export async function sentCall(
   const query = queryOf(request)
   const inQuery = () => formEntries(query.slice(1))
   const type = headers['content-type'] ?? ''
-  if (isMultipart(headers) && !isCompressed(request)) {
-    const form = new MultipartFields(type, {
-      parameterBytes: PARAMETER_BYTES,
-      fileBytes: uploadBytes,
-      totalBytes: FILES * uploadBytes + PARAMETER_BYTES,
-    })
+  if (mayHaveFiles(headers) && !isCompressed(request)) {
+    const form = isMultipart(headers)
+      ? new MultipartFields(type, {
+          parameterBytes: PARAMETER_BYTES,
+          fileBytes: uploadBytes,
+          totalBytes: FILES * uploadBytes + PARAMETER_BYTES,
+        })
+      : new OneFile(uploadBytes)
     const take = (piece: Buffer) => {
       form.take(piece)
       count(form.bytes)
     }
     return { verb: 'POST', query, ...(await streamed(raw, { type, form, take, inQuery })) }
   }
-  const isRead = isMultipart(headers) || /^application\/(json|x-www-form-urlencoded)/i.test(type)
-  // The reference reads any other body as a file without a name.
-  if (!isRead) raw.resume()
-  const bytes = isRead ? await wholeBody(request, PARAMETER_BYTES) : undefined
-  count(bytes?.length ?? 0)
-  const hasBody = bytes !== undefined && bytes.length > 0
+  const bytes = hasBody(headers) ? await wholeBody(request, PARAMETER_BYTES) : nothing
+  count(bytes.length)
+  const isEmpty = bytes.length === 0
   let known: Arguments | undefined
   const args = () => {
     known ??= new Arguments([...inQuery(), ...entriesOf(type, bytes)])
     return known
   }
   return {
-    verb: request.method === 'GET' && !hasBody ? 'GET' : 'POST',
+    verb: request.method === 'GET' && isEmpty ? 'GET' : 'POST',
     query,
-    ...(hasBody && { body: { type, length: bytes.length, bytes } }),
-    bytes: () => bytes?.length ?? 0,
+    ...(!isEmpty && { body: { type, length: bytes.length, bytes } }),
+    bytes: () => bytes.length,
     args,
     parameter: (name) => args().text(name),
   }
 }
 
 /** The network refuses a malformed body itself. */
-function entriesOf(type: string, bytes: Buffer | undefined): Iterable<readonly [string, string]> {
-  if (!bytes) return []
+function entriesOf(type: string, bytes: Buffer): Iterable<readonly [string, string]> {
   try {
     if (/json/i.test(type)) return [...jsonEntries(bytes.toString())]
     return /urlencoded/i.test(type) ? [...formEntries(bytes.toString('latin1'))] : []
@@ -84,9 +87,26 @@ function entriesOf(type: string, bytes: Buffer | undefined): Iterable<readonly [
   }
 }
 
+/** A body that is a file as a whole. */
+class OneFile {
+  readonly fields = new Map<string, string>()
+  readonly hasFile = true
+  bytes = 0
+  readonly #limit: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  take(piece: Buffer): void {
+    this.bytes += piece.length
+    if (this.bytes > this.#limit) throw new TooLarge()
+  }
+}
+
 interface Streaming {
   readonly type: string
-  readonly form: MultipartFields
+  readonly form: Pick<MultipartFields, 'fields' | 'hasFile' | 'bytes'>
   /** Called with each piece in turn. Throws where the body may not go on. */
   take(piece: Buffer): void
   inQuery(): Iterable<readonly [string, string]>
@@ -118,7 +138,11 @@ async function streamed(raw: IncomingMessage, { type, form, take, inQuery }: Str
   }
   const length = Number(raw.headers['content-length'])
   return {
-    body: { type, bytes: bytes(), ...(Number.isSafeInteger(length) && { length }) },
+    body: {
+      type: type || 'application/octet-stream',
+      bytes: bytes(),
+      ...(Number.isSafeInteger(length) && { length }),
+    },
     broken: broken.promise,
     bytes: () => form.bytes,
     parameter: (name: string) => new Arguments([...inQuery(), ...form.fields]).text(name),

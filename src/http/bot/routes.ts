@@ -22,7 +22,7 @@ import { ofKey } from '../request-log.ts'
 import { noUploads, releaseAll, type UploadPlace } from './multipart.ts'
 import {
   type CallRequest,
-  isMultipart,
+  mayHaveFiles,
   PARAMETER_BYTES,
   parametersOf,
   parseCalls,
@@ -59,11 +59,11 @@ const FILE_BYTES_PER_UNIT = 1_000_000
 function unitsAhead(headers: IncomingHttpHeaders): number {
   const bytes = Number(headers['content-length'] ?? 0)
   // Longer parameters are refused by their announced length, and never parsed.
-  const isParsed = !isMultipart(headers) && bytes <= PARAMETER_BYTES
+  const isParsed = !mayHaveFiles(headers) && bytes <= PARAMETER_BYTES
   return 1 + Math.floor(bytes / (isParsed ? BYTES_PER_UNIT : FILE_BYTES_PER_UNIT))
 }
 
-/** The rest: the parameters of a multipart body, or all of a body whose length was unknown. */
+/** The rest: the parameters of a body with files, or all of a body whose length was unknown. */
 function unitsAfter(
   headers: IncomingHttpHeaders,
   parameterLength: number,
@@ -71,21 +71,21 @@ function unitsAfter(
 ): number {
   const isAnnounced =
     headers['content-length'] !== undefined && headers['content-encoding'] === undefined
-  const parameters = isAnnounced && !isMultipart(headers) ? 0 : parameterLength
+  const parameters = isAnnounced && !mayHaveFiles(headers) ? 0 : parameterLength
   const files = isAnnounced ? 0 : fileBytes
   return Math.floor(parameters / BYTES_PER_UNIT) + Math.floor(files / FILE_BYTES_PER_UNIT)
 }
 
 /** Files whose bytes are known only once they have come. */
 const isUnmeasured = (headers: IncomingHttpHeaders): boolean =>
-  isMultipart(headers) &&
+  mayHaveFiles(headers) &&
   (headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined)
 
 /** Gets the bytes of a body so far, and counts them as they come. */
 function meter(headers: IncomingHttpHeaders, owe: (units: number) => void) {
   let spent = 0
   return (bytes: number) => {
-    const [parameters, files] = isMultipart(headers) ? [0, bytes] : [bytes, 0]
+    const [parameters, files] = mayHaveFiles(headers) ? [0, bytes] : [bytes, 0]
     const units = unitsAfter(headers, parameters, files)
     owe(units - spent)
     spent = units
