@@ -107,6 +107,23 @@ t.test('nobody gets anything old from a node that cannot look the owner up', asy
   t.equal(passedOn.statusCode, 421, 'nor from one to which another passed it on')
 })
 
+t.test('nor where no node has an address for others, unless there is no other', async (t) => {
+  for (const [others, status] of [
+    [[2], 503],
+    [[], 200],
+  ] as const) {
+    const { port } = await startForwarder(t, {
+      rows: [SELF, ...others].map((incarnation) => ({ incarnation, address: null })),
+      find: async () => here,
+      look: () => Promise.reject(new Error('the database does not answer')),
+      owns: () => false,
+    })
+    const method = 'POST'
+    const answer = await fetch(`http://127.0.0.1:${port}/bot7:secret/deleteWebhook`, { method })
+    t.equal(answer.status, status)
+  }
+})
+
 t.test('a node that passed a call on is told to look again', async (t) => {
   const { forwarder, asked, passOn } = await forwarderOver(t, here)
   forwarder.park([CREDENTIAL])

@@ -75,7 +75,7 @@ export class RequestForwarder {
   #peers: ReadonlyMap<number, Peer> = new Map()
   #rows: readonly NodeRow[] = []
   #self: number | undefined
-  /** No node could forward a request to another. */
+  /** There is no other node, and none could forward a request to this one. */
   #isAlone = true
   #server: Server | undefined
   #parked = 0
@@ -347,8 +347,8 @@ export class RequestForwarder {
     const reachable = rows.filter(({ address }) => address?.startsWith('https:'))
     const wasAlone = this.#isAlone
     // This node is among them: a call that it may have carried out goes to itself. One that has come may own an account
-    // before this node sees it, so an address of its own is enough.
-    this.#isAlone = reachable.length === 0
+    // before this node sees it, so an address of its own is enough. Without any, only the owner may answer from memory.
+    this.#isAlone = reachable.length === 0 && rows.length <= 1
     this.#peers = new Map(
       reachable.map((row) => [
         row.incarnation,
