@@ -116,6 +116,7 @@ export type FailureReason =
   | 'platform_busy'
   | 'platform_unreachable'
   | 'reconnecting'
+  | 'refresh_token_used'
   | 'required'
   | 'restarting'
   | 'secret_characters'

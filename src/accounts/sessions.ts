@@ -163,6 +163,11 @@ const use = `
 
 const invalidRefresh = () => failed('unauthorized', 'the refresh token is not valid')
 
+const usedRefresh = () =>
+  failed('unauthorized', 'the refresh token was used a moment ago', {
+    reason: 'refresh_token_used',
+  })
+
 export function createRefreshTokens(
   db: Database,
   sessions: Sessions,
@@ -180,20 +185,27 @@ export function createRefreshTokens(
     if (!used) return undefined
     const sessionId = used.session_id
     const userId = await sessions.touch(tx, sessionId, client)
-    if (userId === undefined) return undefined
+    if (userId === undefined) throw invalidRefresh()
     return { userId, sessionId, refreshToken: await issue(tx, sessionId) }
   }
 
   const find = (hash: Buffer) => db.records((em) => em.findOne(RefreshToken, { hash }))
 
-  /** A second use means that the token was copied: the session ends for the owner and the thief alike. */
-  async function noticeReuse(hash: Buffer, { ip, requestId }: RequestClient): Promise<void> {
+  /**
+   * A second use means that the token was copied: the session ends for the owner and the thief alike. Resolves with
+   * whether it lives on, because the first use was a moment ago.
+   */
+  async function outlivesReuse(hash: Buffer, { ip, requestId }: RequestClient): Promise<boolean> {
     const token = await find(hash)
-    if (!token?.usedAt || secondsAfter(token.usedAt, GRACE_SECONDS) > clock()) return
+    if (!token?.usedAt) return false
     const { sessionId } = token
+    if (secondsAfter(token.usedAt, GRACE_SECONDS) > clock()) {
+      return (await sessions.ownerOf(sessionId)) !== undefined
+    }
     logger.warn({ session: sessionId }, 'a refresh token was used twice; its session is ended')
     const author = { via: 'code', action: 'session.reused', ip, requestId } as const
     await changedBy(author, () => sessions.end(sessionId))
+    return false
   }
 
   return {
@@ -210,8 +222,7 @@ export function createRefreshTokens(
       const hash = hashSecret(token)
       const refreshed = await db.transaction((tx) => rotate(tx, hash, client))
       if (refreshed) return refreshed
-      await noticeReuse(hash, client)
-      throw invalidRefresh()
+      throw (await outlivesReuse(hash, client)) ? usedRefresh() : invalidRefresh()
     },
 
     /** Ends the session that the token belongs to, if there is one. */

@@ -67,6 +67,21 @@ t.test('a token used again later ends the whole session', async (t) => {
   })
 })
 
+t.test(
+  'only a token that was just used, of a session that lives, is worth another look',
+  async (t) => {
+    const { accounts, signIn, advance } = accountsNow()
+    const used = await signIn()
+    const newer = await accounts.refresh(used.refreshToken, client)
+    advance(9)
+    const reason = 'refresh_token_used'
+    t.match(await failureOf(accounts.refresh(used.refreshToken, client)), { reason })
+    await accounts.logout(newer.refreshToken)
+    t.match(await failureOf(accounts.refresh(used.refreshToken, client)), invalid)
+    t.match(await failureOf(accounts.refresh(newer.refreshToken, client)), invalid)
+  },
+)
+
 t.test('other sessions of the user are not touched by that', async (t) => {
   const { accounts, signIn, advance } = accountsNow()
   const phone = newPhone()

@@ -3,8 +3,29 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { ask } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+t.test('the cookie of an ended session keeps nobody waiting', { skip: noBrowser }, async (t) => {
+  const service = await startService(t)
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  const visitor = await visit(browser, service)
+  const { page, context } = visitor
+  await signIn(visitor, service, '+14155559492')
+  const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
+  const headers = { cookie, origin: service.url, 'x-csrf': '1' }
+  const ended = await ask(service.url, 'POST', '/panel/session/logout', {}, headers)
+  t.equal(ended.status, 200)
+  let asked = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/panel/session/refresh')) asked += 1
+  })
+  await page.goto('/login')
+  await page.locator('input[name=phone]').waitFor()
+  t.equal(asked, 1, 'it is asked for once, not until a next cookie comes')
+})
 
 t.test('a second reload signs nobody out', { skip: noBrowser, timeout: 120_000 }, async (t) => {
   const service = await startService(t)

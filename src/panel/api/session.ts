@@ -110,13 +110,16 @@ export function accessToken(isStale = false): Promise<string> {
 
 const isOut = (cause: unknown) => cause instanceof ApiFailure && cause.status === 401
 
-/** Refused once, the cookie may be one that the page before this has used up, and the next one be on its way. */
+/** By the page before this one: the next cookie is on its way. */
+const isUsedUp = (cause: unknown) =>
+  isOut(cause) && (cause as ApiFailure).why?.code === 'refresh_token_used'
+
 async function renewed(): Promise<Opened | null> {
   for (const waitMs of AGAIN_MS) {
     try {
       return await post('refresh', {})
     } catch (cause) {
-      if (!isOut(cause)) throw cause
+      if (!isUsedUp(cause)) throw cause
     }
     await new Promise((resolve) => setTimeout(resolve, waitMs))
   }
