@@ -168,6 +168,12 @@ const usedRefresh = () =>
     reason: 'refresh_token_used',
   })
 
+/** A second use means that the token was copied: the session ends for the owner and the thief alike. */
+async function endReused(sessions: Sessions, sessionId: number, { ip, requestId }: RequestClient) {
+  const author = { via: 'code', action: 'session.reused', ip, requestId } as const
+  await changedBy(author, () => sessions.end(sessionId))
+}
+
 export function createRefreshTokens(
   db: Database,
   sessions: Sessions,
@@ -191,20 +197,15 @@ export function createRefreshTokens(
 
   const find = (hash: Buffer) => db.records((em) => em.findOne(RefreshToken, { hash }))
 
-  /**
-   * A second use means that the token was copied: the session ends for the owner and the thief alike. Resolves with
-   * whether it lives on, because the first use was a moment ago.
-   */
-  async function outlivesReuse(hash: Buffer, { ip, requestId }: RequestClient): Promise<boolean> {
-    const token = await find(hash)
-    if (!token?.usedAt) return false
-    const { sessionId } = token
-    if (secondsAfter(token.usedAt, GRACE_SECONDS) > clock()) {
+  /** Whether the session lives on, because the first use of the token was a moment ago. */
+  async function outlivesReuse(hash: Buffer, client: RequestClient): Promise<boolean> {
+    const { usedAt, sessionId } = (await find(hash)) ?? {}
+    if (!usedAt || sessionId === undefined) return false
+    if (secondsAfter(usedAt, GRACE_SECONDS) > clock()) {
       return (await sessions.ownerOf(sessionId)) !== undefined
     }
     logger.warn({ session: sessionId }, 'a refresh token was used twice; its session is ended')
-    const author = { via: 'code', action: 'session.reused', ip, requestId } as const
-    await changedBy(author, () => sessions.end(sessionId))
+    await endReused(sessions, sessionId, client)
     return false
   }
 
