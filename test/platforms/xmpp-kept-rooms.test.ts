@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Element, xml } from '@xmpp/client'
 import t, { type Test } from 'tap'
+import type { Happening } from '../../machines/model/happening.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { RequestRefused, type Requests } from '../../src/platforms/xmpp/requests.ts'
@@ -153,6 +154,37 @@ for (const { name, skip, start } of xmppServers) {
         await store.message('and now?')
       })
     }
+
+    await t.test('nor does a session that ended before it was stored', async (t) => {
+      const { account, friend, store, first, open, rooms } = await inRooms(t, 'gone', 'stays')
+      const [gone = '', stays = ''] = rooms
+      // The database is away at the moment at which the account is put out.
+      const commit = store.commit.bind(store)
+      let refused: Happening | undefined
+      store.commit = (happenings, checkpoint) => {
+        if (!isOut(checkpoint)) return commit(happenings, checkpoint)
+        refused = happenings.find(({ kind }) => kind === 'member')
+        throw new Error('the database is away')
+      }
+      await friend.ask(gone, kick(account.user))
+      await first.reported('lost')
+      t.match(refused, { kind: 'member', chat: { native: gone } })
+      store.commit = commit
+      const second = await open()
+      friend.send(gone, 'are you in?')
+      friend.send(stays, 'and here?')
+      await store.message('and here?')
+      const key = refused?.sourceKey
+      await store.until(() => store.happenings.find(({ sourceKey }) => sourceKey === key))
+      await store.until(() => !isOut(store.checkpoint) || undefined)
+      t.notOk(store.texts().includes('are you in?'))
+      await second.stop()
+      await open()
+      friend.send(gone, 'and now?')
+      friend.send(stays, 'and here now?')
+      await store.message('and here now?')
+      t.notOk(store.texts().includes('and now?'))
+    })
 
     await t.test('a room that the account left is not joined again', async (t) => {
       const { friend, store, first, open, rooms } = await inRooms(t, 'left', 'stays')

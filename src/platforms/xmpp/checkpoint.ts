@@ -61,9 +61,10 @@ export interface Beside {
   readonly unarchived: readonly Unarchived[]
 }
 
-export const parseBeside = (stored: Json): Beside => ({
+/** `out`: rooms of which it could not be stored that the account is out of them. */
+export const parseBeside = (stored: Json, out: Iterable<string> = []): Beside => ({
   invited: parseInvited(stored),
-  out: parseOut(stored),
+  out: [...new Set([...parseOut(stored), ...out])],
   unarchived: parseUnarchived(stored),
 })
 

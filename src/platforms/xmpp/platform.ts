@@ -6,6 +6,7 @@ import { Passages } from '../kit/steadily.ts'
 import { SUPPORTED, TEXT_LENGTH } from './content.ts'
 import { handlers } from './handlers.ts'
 import { link } from './link.ts'
+import { OwedRooms } from './rooms/kept.ts'
 import { SaltedKeys } from './sasl/scram.ts'
 import { parseSecrets } from './secrets.ts'
 import { type SessionOptions, XmppSession } from './session.ts'
@@ -53,6 +54,7 @@ type Optional =
   | 'agent'
   | 'keys'
   | 'passages'
+  | 'owed'
 
 export type XmppOptions = Omit<SessionOptions, Optional> & Partial<Pick<SessionOptions, Optional>>
 
@@ -73,7 +75,8 @@ export function xmppPlatform(options: XmppOptions): Platform {
   const agent = createGuardedAgent({ allowPrivate, connections: CONNECTIONS })
   const keys = new SaltedKeys()
   const passages = new Passages()
-  const sessionOptions: SessionOptions = { agent, keys, passages, ...defaults, ...options }
+  const owed = new OwedRooms()
+  const sessionOptions: SessionOptions = { agent, keys, passages, owed, ...defaults, ...options }
   return definePlatform({
     id: 'xmpp',
     name: 'XMPP',

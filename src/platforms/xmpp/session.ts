@@ -29,7 +29,7 @@ import { fingerprintOf, isRandom } from './message-identity.ts'
 import { Outbox } from './outbox.ts'
 import { Places } from './places.ts'
 import { enableCarbons, ping, Requests } from './requests.ts'
-import { KeptRooms, type RoomStore } from './rooms/kept.ts'
+import { KeptRooms, type OwedRooms, type RoomStore } from './rooms/kept.ts'
 import { Rooms, type RoomsParts } from './rooms/rooms.ts'
 import type { StoredKey } from './sasl/scram.ts'
 import { type LoginOptions, loginOf, secretsJson, type XmppSecrets } from './secrets.ts'
@@ -49,6 +49,7 @@ export interface SessionOptions
   /** Through which shared files are fetched. */
   readonly agent: Dispatcher
   readonly rooms: RoomStore
+  readonly owed: OwedRooms
   /** The gateway's own store, from which files are sent. */
   readonly media: UploadParts['media']
 }
@@ -139,7 +140,7 @@ export class XmppSession implements Session {
         own,
         checkpoints: parseCheckpoints(account.checkpoint, own),
         sent,
-        ...parseBeside(account.checkpoint),
+        ...parseBeside(account.checkpoint, options.owed.of(account)?.keys()),
       },
       report,
       {
@@ -164,7 +165,7 @@ export class XmppSession implements Session {
       requests: this.#requests,
       ledger: this.#ledger,
       logger: options.logger,
-      kept: new KeptRooms(options.rooms, account),
+      kept: new KeptRooms(options.rooms, account, options.owed),
       unshared: () => report.unshared(),
       tendMilliseconds: options.tendMilliseconds,
       reflected: (delivery, id) => this.#found(delivery, id),

@@ -2,9 +2,11 @@
 
 import type { LinkedAccount } from '../../../../actors/ports/platform.ts'
 import { OwnershipLost } from '../../../../machines/model/failure.ts'
+import type { Happening } from '../../../../machines/model/happening.ts'
 import { ownedRows } from '../../../credentials/fence.ts'
 import type { Database, Queryable } from '../../../database/database.ts'
 import type { Vault } from '../../../security/vault.ts'
+import { RecentMap } from '../../kit/recent-map.ts'
 import { StorageAway } from '../failures.ts'
 import type { Bookmark } from './bookmarks.ts'
 
@@ -111,14 +113,62 @@ export interface RoomStore {
   forget(owner: RoomOwner, room: string): Promise<void>
 }
 
+/** More are forgotten: their accounts join the room again. */
+const MOST_OWING = 1_000
+const MOST_OWED = 100
+
+type Owed = RecentMap<string, Happening>
+
+/**
+ * Rooms that accounts were put out of, until that is stored: the session may end while the database is away, and the
+ * room tells it only once.
+ */
+export class OwedRooms {
+  readonly #accounts = new RecentMap<string, Owed>(MOST_OWING)
+
+  of(owner: RoomOwner): Owed | undefined {
+    return this.#accounts.get(keyOf(owner))
+  }
+
+  add(owner: RoomOwner, room: string, happening: Happening): void {
+    const owed = this.of(owner) ?? new RecentMap(MOST_OWED)
+    this.#accounts.set(keyOf(owner), owed.set(room, happening))
+  }
+
+  remove(owner: RoomOwner, room: string): void {
+    const owed = this.of(owner)
+    owed?.delete(room)
+    if (owed?.size === 0) this.#accounts.delete(keyOf(owner))
+  }
+}
+
+/** Of an account that another node has had meanwhile, this one knows nothing. */
+const keyOf = ({ credentialId, epoch }: RoomOwner) => `${credentialId} ${epoch}`
+
 /** The rooms of one account. Rejects only with `StorageAway`. */
 export class KeptRooms {
   readonly #store: RoomStore
   readonly #owner: RoomOwner
+  readonly #owed: OwedRooms
 
-  constructor(store: RoomStore, owner: RoomOwner) {
+  constructor(store: RoomStore, owner: RoomOwner, owed: OwedRooms) {
     this.#store = store
     this.#owner = owner
+    this.#owed = owed
+  }
+
+  /** Those that the account was put out of, which is not stored yet; with the happening. */
+  get owed(): ReadonlyMap<string, Happening> {
+    return new Map(this.#owed.of(this.#owner))
+  }
+
+  owe(room: string, happening: Happening): void {
+    this.#owed.add(this.#owner, room, happening)
+  }
+
+  /** It is stored, or the account is to be in the room again. */
+  settle(room: string): void {
+    this.#owed.remove(this.#owner, room)
   }
 
   load(): Promise<readonly KeptRoom[]> {

@@ -310,14 +310,24 @@ export class Rooms {
   #putOut({ address }: Room, happening: Happening) {
     this.#rooms.delete(address)
     this.#tending.forget(address)
-    const told = this.#parts.ledger.noteOut(address, happening)
-    void this.#clear(address, told)
+    this.#parts.kept.owe(address, happening)
+    void this.#clear(address, this.#noteOut(address, happening))
+  }
+
+  async #noteOut(address: string, happening: Happening): Promise<void> {
+    const { ledger, kept } = this.#parts
+    await ledger.noteOut(address, happening)
+    kept.settle(address)
   }
 
   /** The rooms that the account is out of; what would lead it back into them is taken away once more. */
   #clearOut(): ReadonlySet<string> {
-    const out = new Set(this.#parts.ledger.out)
-    for (const room of out) void this.#clear(room)
+    const { ledger, kept } = this.#parts
+    const out = new Set(ledger.out)
+    for (const room of out) {
+      const happening = kept.owed.get(room)
+      void this.#clear(room, happening && this.#noteOut(room, happening))
+    }
     return out
   }
 
@@ -358,6 +368,7 @@ export class Rooms {
   async #keep(bookmark: Bookmark): Promise<void> {
     this.#tending.want(bookmark)
     this.#unkept.set(bookmark.room, true)
+    this.#parts.kept.settle(bookmark.room)
     await this.#parts.ledger.forgetOut(bookmark.room)
     await this.#parts.kept.keep({ ...bookmark, shared: false })
     this.#unkept.delete(bookmark.room)
