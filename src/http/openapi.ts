@@ -263,6 +263,8 @@ class SchemaNaming {
       const oneOf = type.map((one) => ({ type: one }))
       return { ...rest, ...(description !== undefined && { description }), oneOf }
     }
+    const { title, ...untitled } = value
+    if (typeof title === 'string') return this.#named(title, untitled)
     const { anyOf, ...others } = value
     const form = nullableIn(anyOf)
     if (form) return this.replace({ ...others, ...form, type: [form.type, 'null'] })
@@ -273,10 +275,18 @@ class SchemaNaming {
     const isNullable = Array.isArray(type) && type.length === 2 && type[1] === 'null'
     const bare = { ...rest, type: isNullable ? type[0] : type }
     const name = this.#names.get(printed(value)) ?? this.#names.get(printed(bare))
-    if (name === undefined) return this.#inside(value)
+    // Some generators find null beside a reference only in tables that are open; those of bodies are not, nor are their parts.
+    const isPart = isNullable && rest.additionalProperties === false
+    if (name === undefined || isPart) return this.#inside(value)
     this.schemas[name] ??= this.#inside({ ...bare, ...(!isNullable && { description }) })
     const reference = { $ref: `#/components/schemas/${name}` }
     return isNullable ? { oneOf: [reference, { type: 'null' }] } : reference
+  }
+
+  /** Of a set of words without a name, some generators make code that does not compile. */
+  #named(name: string, schema: Readonly<Record<string, unknown>>): object {
+    this.schemas[name] ??= this.replace(schema)
+    return { $ref: `#/components/schemas/${name}` }
   }
 
   #inside(table: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -80,6 +80,34 @@ async function fiveMinutes(t: Test, client: ChildProcess, phone: string, name: s
   })
 }
 
+/** Each table in a value, with its path. */
+function* tablesIn(value: unknown, path = ''): Generator<readonly [path: string, table: object]> {
+  if (typeof value !== 'object' || value === null) return
+  yield [path, value]
+  for (const [name, part] of Object.entries(value)) yield* tablesIn(part, `${path}/${name}`)
+}
+
+t.test('openapi-generator makes nothing of it that no Java compiler takes', async (t) => {
+  const found: string[] = []
+  for (const [path, table] of tablesIn(JSON.parse(description))) {
+    // Sets of words without a name, and null beside a reference in a closed table: it writes types that there are not.
+    const { uniqueItems, items, properties, additionalProperties: more } = table as Described
+    if (uniqueItems === true && items?.enum) found.push(path)
+    for (const [name, { oneOf = [] }] of more === false ? Object.entries(properties ?? {}) : [])
+      if (oneOf.some(({ type }) => type === 'null')) found.push(`${path}/${name}`)
+  }
+  t.strictSame(found, [])
+})
+
+interface Described {
+  readonly uniqueItems?: unknown
+  readonly items?: { readonly enum?: unknown }
+  readonly additionalProperties?: unknown
+  readonly properties?: Readonly<
+    Record<string, { readonly oneOf?: readonly { readonly type?: unknown }[] }>
+  >
+}
+
 t.test('Spectral and Redocly find nothing but what is accepted', async (t) => {
   const place = await workplace(t, nodeWith(judges))
   if (place === undefined) return

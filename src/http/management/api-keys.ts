@@ -24,10 +24,10 @@ import {
 } from './owner.ts'
 import { idBefore, pageOf, timeOf } from './page.ts'
 
-const Scopes = Type.Array(Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')]), {
-  minItems: 1,
-  uniqueItems: true,
+const Scope = Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')], {
+  title: 'KeyScope',
 })
+const Scopes = Type.Array(Scope, { minItems: 1, uniqueItems: true })
 const Name = Type.String({ minLength: 1, maxLength: 100, pattern: NOT_BLANK })
 const Expiry = Type.String({ format: 'date-time' })
 

@@ -16,7 +16,7 @@ const TokenBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100, pattern: NOT_BLANK }),
     expires_in_days: Type.Integer({ minimum: 1, maximum: 366, default: 90 }),
-    scopes: Type.Array(Type.Enum([...TOKEN_SCOPES]), {
+    scopes: Type.Array(Type.Enum([...TOKEN_SCOPES], { title: 'TokenScope' }), {
       minItems: 1,
       uniqueItems: true,
       default: ['read'],
