@@ -41,7 +41,10 @@ export interface Runner {
   run<Name extends Task>(
     name: Name,
     task: Parameters<Tasks[Name]>[0],
-    /** Aborted, it kills the thread: not worth it for short work. */
+    /**
+     * Aborted, it ends the wait for a turn, not a task that has begun: pictures are decoded by threads that the whole
+     * process shares, and go on there though the worker is killed. The place of the task is free when they are.
+     */
     signal?: AbortSignal,
   ): Promise<Awaited<ReturnType<Tasks[Name]>>>
 }
@@ -88,17 +91,18 @@ export function createPool({
   })
   const runner: Runner = {
     async run(name, task, signal) {
+      signal?.throwIfAborted()
       if (pool.queueSize >= queue) {
         throw tooMany()
       }
       // Cleared with the task: the timer of AbortSignal.timeout would stay until its time is over.
       const limit = new AbortController()
       const timer = setTimeout(() => limit.abort(), taskTakes).unref()
-      const either = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal
       try {
-        return await pool.run(task, { name, signal: either })
+        return await pool.run(task, { name, signal: limit.signal })
       } finally {
         clearTimeout(timer)
+        signal?.throwIfAborted()
       }
     },
   }

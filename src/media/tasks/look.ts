@@ -1,5 +1,5 @@
 /** Worker task: the type of a file by its bytes, and the size of a picture. */
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import sharp from 'sharp'
 import { isPicture } from '../formats.ts'
 import { pictureOptions } from './picture.ts'
@@ -33,9 +33,74 @@ export async function look({ path }: LookTask): Promise<Look> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
   const mime = await sniff({ head: buffer.subarray(0, bytesRead) })
   if (mime === undefined) return { size }
-  const picture = isPicture(mime) ? await measure(path) : undefined
+  const isReadable = isPicture(mime) && !(await isEndless(file, mime, size))
+  const picture = isReadable ? await measure(path) : undefined
   return { size, mime, ...(picture && { picture }) }
 }
+
+/**
+ * Nothing ends the reading of a header once it has begun, not even the end of the thread. For these formats it takes time
+ * by the square of the pages, so that a file of a few megabytes could take hours: they are counted first.
+ */
+const MAX_PAGES = 4_096
+
+async function isEndless(file: FileHandle, mime: string, size: number): Promise<boolean> {
+  if (mime === 'image/webp') return isEndlessWebp(file)
+  return mime === 'image/tiff' && isEndlessTiff(file, size)
+}
+
+async function isEndlessWebp(file: FileHandle): Promise<boolean> {
+  const { buffer, bytesRead } = await bytesAt(file, 0, 12)
+  if (bytesRead < 12) return false
+  const end = 8 + buffer.readUInt32LE(4)
+  let at = 12
+  for (let chunks = 0; chunks <= MAX_PAGES; chunks++) {
+    const { buffer, bytesRead } = await bytesAt(file, at, 8)
+    if (bytesRead < 8 || at >= end) return false
+    const bytes = buffer.readUInt32LE(4)
+    at += 8 + bytes + (bytes % 2)
+  }
+  return true
+}
+
+/** Bytes of a value, by the number of its type. */
+const VALUE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
+/** Pages may name the same values, which are read anew for each: not more than so many times the file. */
+const TIMES_READ = 4
+const BIG = 43
+
+async function isEndlessTiff(file: FileHandle, size: number): Promise<boolean> {
+  const head = (await bytesAt(file, 0, 16)).buffer
+  const isLittle = head[0] === 0x49
+  const number = (bytes: Buffer, at: number, length: number): number => {
+    if (length === 8)
+      return Number(isLittle ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at))
+    return isLittle ? bytes.readUIntLE(at, length) : bytes.readUIntBE(at, length)
+  }
+  const isBig = number(head, 2, 2) === BIG
+  const [countBytes, entryBytes, wordBytes] = isBig ? [8, 20, 8] : [2, 12, 4]
+  let at = number(head, wordBytes, wordBytes)
+  let read = 0
+  for (let pages = 0; at > 0 && at < size; pages++) {
+    const counted = await bytesAt(file, at, countBytes)
+    if (counted.bytesRead < countBytes) return false
+    const tableBytes = number(counted.buffer, 0, countBytes) * entryBytes
+    if (at + tableBytes > size) return false
+    const table = await bytesAt(file, at + countBytes, tableBytes + wordBytes)
+    if (table.bytesRead < tableBytes + wordBytes) return false
+    read += tableBytes
+    for (let entry = 0; entry < tableBytes; entry += entryBytes) {
+      const each = VALUE_BYTES[number(table.buffer, entry + 2, 2)] ?? 0
+      read += Math.min(size, each * number(table.buffer, entry + 4, wordBytes))
+    }
+    if (pages === MAX_PAGES || read > TIMES_READ * size) return true
+    at = number(table.buffer, tableBytes, wordBytes)
+  }
+  return false
+}
+
+const bytesAt = (file: FileHandle, at: number, bytes: number) =>
+  file.read(Buffer.alloc(bytes), 0, bytes, at)
 
 /** Reads the header alone, so that the size of a bomb is known too. */
 async function measure(path: string): Promise<PictureFacts | undefined> {
