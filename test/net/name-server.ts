@@ -11,6 +11,8 @@ export type Kind = 'A' | 'AAAA' | 'SRV'
 
 export interface Place {
   readonly priority: number
+  readonly weight?: number
+  /** Empty: the root, by which a domain says that it does not offer the service. */
   readonly host: string
   readonly port: number
 }
@@ -119,9 +121,10 @@ function record(name: string, type: number, data: Buffer): Buffer {
   return Buffer.concat([labels(name), fixed, data])
 }
 
-function placed({ priority, host, port }: Place): Buffer {
+function placed({ priority, weight = 0, host, port }: Place): Buffer {
   const figures = Buffer.alloc(6)
   figures.writeUInt16BE(priority, 0)
+  figures.writeUInt16BE(weight, 2)
   figures.writeUInt16BE(port, 4)
   return Buffer.concat([figures, labels(host)])
 }
@@ -130,6 +133,7 @@ const labels = (name: string): Buffer =>
   Buffer.concat([
     ...name
       .split('.')
+      .filter((part) => part !== '')
       .map((part) => Buffer.concat([Buffer.from([part.length]), Buffer.from(part)])),
     Buffer.from([0]),
   ])

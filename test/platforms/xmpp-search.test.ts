@@ -111,6 +111,44 @@ t.test('of thousands of servers only a few are looked for', async (t) => {
   t.same(hosts, new Set([...places.slice(0, 8).map(({ host }) => host), 'stub.test']))
 })
 
+t.test('a service that the domain does not offer is looked for nowhere', async (t) => {
+  const [starttls, direct] = ['_xmpp-client._tcp.stub.test', '_xmpps-client._tcp.stub.test']
+  const port = await closedPort()
+  const none = { priority: 0, host: '', port: 0 }
+  const elsewhere = { priority: 1, host: 'else.test', port }
+  const cases: [Record<string, Place[]>, string[]][] = [
+    [{ [starttls]: [none] }, []],
+    [{ [starttls]: [none], [direct]: [none] }, []],
+    [{ [starttls]: [none], [direct]: [elsewhere] }, ['else.test']],
+    [{ [direct]: [none] }, ['stub.test']],
+    [{ [starttls]: [none, elsewhere] }, ['else.test', 'stub.test']],
+  ]
+  for (const [places, hosts] of cases) {
+    const zone: Zone = (name, kind) => ({
+      addresses: kind === 'A' ? ['127.0.0.1'] : [],
+      places: places[name] ?? [],
+    })
+    const { step, questions } = await linkBy(t, zone, { allowPrivate: true })
+    t.match(step, { kind: 'refused', reason: 'unreachable' })
+    const asked = questions.filter(({ kind }) => kind === 'A').map(({ name }) => name)
+    t.same([...new Set(asked)], hosts, JSON.stringify(places))
+  }
+})
+
+t.test('servers of one priority take turns by their weights', async (t) => {
+  const weights = { 'none.test': 0, 'light.test': 1, 'heavy.test': 3 }
+  const places = Object.entries(weights).map(([host, weight]) => {
+    return { priority: 1, weight, host, port: 5222 }
+  })
+  const { address } = await nameServer(t, () => ({ addresses: [], places }))
+  const resolve = placesResolver([address])
+  const first = await Promise.all(Array.from({ length: 200 }, () => resolve(['_xmpp.test'])))
+  const count = (host: string) => first.filter(([place]) => place?.host === host).length
+  t.equal(count('none.test'), 0)
+  t.ok(count('light.test') > 10, `${count('light.test')} of 200, 50 by the weights`)
+  t.ok(count('heavy.test') > 100, `${count('heavy.test')} of 200, 150 by the weights`)
+})
+
 t.test('a server inside is not even dialled', async (t) => {
   const { port, visits } = await canary(t)
   const inside = [

@@ -114,6 +114,7 @@ export function whispering(
 
 interface Place {
   readonly service: string
+  /** Empty: the domain says that it does not offer the service. */
   readonly host: string
   readonly port: number
 }
@@ -132,15 +133,19 @@ export function placesResolver(servers?: readonly string[]): ResolvePlaces {
     const resolver = resolverOf(servers)
     const named = async (service: string) => {
       const records = await resolver.resolveSrv(service).catch(() => [])
-      return records.map((record) => ({ ...record, service }))
+      // The root is no host: alone it refuses the service, beside others it says nothing (RFC 2782).
+      const meant = records.length === 1 ? records : records.filter(({ name }) => name !== '')
+      return meant.map((record) => ({ ...record, service, lot: lotOf(record.weight) }))
     }
     const records = (await Promise.all(services.map(named))).flat()
     return records
-      .sort((a, b) => a.priority - b.priority || b.weight - a.weight)
-      .filter(({ name }) => name !== '')
+      .sort((a, b) => a.priority - b.priority || b.lot - a.lot)
       .slice(0, MOST_PLACES)
       .map(({ service, name, port }) => ({ service, host: name, port }))
   }
 }
+
+/** The larger one is drawn first, in proportion to the weights; without any weight last, in the order of the answer. */
+const lotOf = (weight: number): number => (weight > 0 ? Math.random() ** (1 / weight) : 0)
 
 export const resolvePlaces: ResolvePlaces = placesResolver()

@@ -242,7 +242,7 @@ function searchByNames(transport: Client, places: ResolvePlaces): () => void {
 
 const services = { '_xmpps-client._tcp': 'xmpps', '_xmpp-client._tcp': 'xmpp' } as const
 
-/** As RFC 6120 (3.2) and XEP-0368 order them: those that the domain names, and then its own host. */
+/** As RFC 6120 (3.2) and XEP-0368 order them: those that the domain names, and then its own host, unless it offers no service. */
 async function serversOf(domain: string, places: ResolvePlaces): Promise<readonly string[]> {
   const host = domainToASCII(domain) || domain
   const own = [`xmpps://${host}:5223`, `xmpp://${host}:5222`]
@@ -251,10 +251,11 @@ async function serversOf(domain: string, places: ResolvePlaces): Promise<readonl
     Object.entries(services).map(([name, scheme]) => [`${name}.${host}`, scheme]),
   )
   const named = await places([...schemes.keys()])
-  const servers = named.map(
-    ({ service, host, port }) => `${schemes.get(service)}://${host}:${port}`,
-  )
-  return [...servers, ...own]
+  const refused = named.filter(({ host }) => host === '').map(({ service }) => schemes.get(service))
+  const servers = named
+    .filter(({ host }) => host !== '')
+    .map(({ service, host, port }) => `${schemes.get(service)}://${host}:${port}`)
+  return [...servers, ...(refused.includes('xmpp') ? [] : own.slice(refused.length))]
 }
 
 /** Connects the client only to a server that answers: it would report the others as lost connections. */
