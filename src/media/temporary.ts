@@ -101,7 +101,7 @@ export class TemporaryFiles {
   /** A folder for the files of one task, deleted when it is disposed. */
   async folder(): Promise<TempFolder> {
     const folder = join(this.#folder, randomUUID())
-    await mkdir(folder, { mode: 0o700 })
+    await mkdir(folder, { recursive: true, mode: 0o700 }).catch(explain)
     return {
       file: () => join(folder, randomUUID()),
       [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
@@ -124,7 +124,7 @@ export function explain(error: unknown): never {
 }
 
 /**
- * A disk that is full, or fails for other files too, is a temporary failure. Errors from worker threads have no code, so the
+ * A disk that is full, or fails for other files too, is a temporary failure, as is a folder that was removed. Errors from worker threads have no code, so the
  * message is read.
  */
 export function explainFullDisk(error: unknown): unknown {
@@ -132,7 +132,7 @@ export function explainFullDisk(error: unknown): unknown {
   const later = (description: string, retryAfterSeconds: number) =>
     failed('unavailable', description, { retryAfterSeconds }, { cause: error })
   if (/^(ENOSPC|EDQUOT)\b/.test(error.message)) return later('there is no room for files', 60)
-  if (/^(EMFILE|ENFILE|EIO|EROFS|ESTALE|EBUSY|ENOMEM)\b/.test(error.message))
+  if (/^(EMFILE|ENFILE|EIO|EROFS|ESTALE|EBUSY|ENOMEM|ENOENT|EACCES|EPERM)\b/.test(error.message))
     return later('files cannot be read or kept now', 5)
   return error
 }

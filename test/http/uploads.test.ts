@@ -1,6 +1,6 @@
 /** Files that come along with a call: received as a stream, bounded, and gone once the call is answered. */
 import { randomBytes } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -61,6 +61,22 @@ t.test('files that nobody asked for are received and forgotten', async (t) => {
   const answer = await call('getMe', { one: bytes(10), two: bytes(LIMIT), text: 'text' })
   t.match(answer, { status: 200, body: { ok: true } })
   t.equal(await temporary(), 0)
+})
+
+t.test('files that the service cannot keep are not the fault of the caller', async (t) => {
+  const place = join(service.dataDir, 'media', 'temporary')
+  await rename(place, `${place}-away`)
+  try {
+    const removed = await call('getMe', { one: bytes(10) })
+    const description = 'Service Unavailable: files cannot be read or kept now'
+    t.match(removed, { status: 503, body: { description, parameters: { retry_after: 5 } } })
+    await writeFile(place, 'no folder')
+    t.match(await call('getMe', { one: bytes(10) }), { status: 500 })
+  } finally {
+    await rm(place, { recursive: true, force: true })
+    await rename(`${place}-away`, place)
+  }
+  t.match(await call('getMe', { one: bytes(10) }), { status: 200 })
 })
 
 t.test('of files without a length only some come at once', async (t) => {

@@ -126,6 +126,8 @@ export class Receiving {
   readonly #place: UploadPlace
   readonly #signal: AbortSignal
   #left: number
+  /** Why a file was not kept though its bytes came. */
+  fault: unknown
 
   constructor(place: UploadPlace, signal: AbortSignal) {
     this.#place = place
@@ -143,7 +145,11 @@ export class Receiving {
     if (this.uploads.has(part)) return void file.resume()
     if (this.#left <= 0) throw new TooLarge()
     const limit = Math.min(this.#left, this.#place.uploadBytes)
-    const upload = await this.#place.media.spool(file, { limit, ...about }, this.#signal)
+    const spooling = this.#place.media.spool(file, { limit, ...about }, this.#signal)
+    const upload = await spooling.catch((cause: unknown) => {
+      if (!file.errored) this.fault = cause
+      throw cause
+    })
     this.#left -= upload.size
     this.uploads.set(part, upload)
   }
@@ -167,7 +173,7 @@ export async function partsOf(
     return await read(withBody(request, source), limit, receiving)
   } catch (cause) {
     const isTooLarge = cause instanceof Error && 'statusCode' in cause && cause.statusCode === 413
-    if (isTooLarge || cause instanceof RequestFailed) throw cause
+    if (isTooLarge || cause instanceof RequestFailed || cause === receiving.fault) throw cause
     const description = "can't parse the request body: it is not valid multipart"
     throw failed('bad_request', description, {}, { cause })
   }
