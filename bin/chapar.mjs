@@ -7,7 +7,7 @@ import { runChild } from './child.mjs'
 import { installWhatIsMissing } from './install.mjs'
 import { keepRunning } from './keep-running.mjs'
 import { buildPanelWhenStale } from './panel.mjs'
-import { findRuntime, serviceOptions } from './runtime.mjs'
+import { findRuntime, serviceEnvironment } from './runtime.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command, ...rest] = process.argv.slice(2)
@@ -94,8 +94,7 @@ function environment(runtime, isService) {
   const path = [join(root, 'node_modules', '.bin'), dirname(runtime), process.env.PATH]
   // Starting is mostly reading some two thousand modules: stripped and compiled once, they load in half the time.
   const NODE_COMPILE_CACHE = join(root, 'node_modules', '.cache', 'compiled')
-  const NODE_OPTIONS = serviceOptions(process.env.NODE_OPTIONS)
-  const options = isService && { NODE_OPTIONS }
+  const options = isService && serviceEnvironment(process.env)
   return { NODE_COMPILE_CACHE, ...process.env, ...options, PATH: path.join(delimiter) }
 }
 

@@ -47,3 +47,16 @@ const YOUNG_OBJECTS = '--max-semi-space-size=32'
  * @param {string} given
  */
 export const serviceOptions = (given = '') => `${YOUNG_OBJECTS} ${given}`.trimEnd()
+
+/** Pictures occupy up to four threads of libuv (`src/media/pool.ts`): as many are left for files, names and secrets. */
+const LIBUV_THREADS = '8'
+
+/**
+ * What the service's processes have in their environment, unless the operator sets it.
+ *
+ * @param {NodeJS.ProcessEnv} given
+ */
+export const serviceEnvironment = ({ NODE_OPTIONS, UV_THREADPOOL_SIZE = LIBUV_THREADS }) => ({
+  NODE_OPTIONS: serviceOptions(NODE_OPTIONS),
+  UV_THREADPOOL_SIZE,
+})

@@ -69,6 +69,9 @@ interface PoolOptions {
 
 const never = new AbortController().signal
 
+/** Pictures are decoded by the threads of libuv: the launcher starts twice as many, for files, names and secrets. */
+const PICTURES_AT_ONCE = 4
+
 const common = {
   filename: new URL('./worker.ts', import.meta.url).href,
   minThreads: 0,
@@ -85,7 +88,7 @@ export function createPool({
   const pool = new Piscina({ ...common, maxThreads: threads, maxQueue: queue })
   const streaming = streamingThread()
   const semaphore = new FairSemaphore({
-    places: threads,
+    places: Math.min(threads, PICTURES_AT_ONCE),
     waiting: queue,
     waitingPerUser: queue / 4,
   })

@@ -7,7 +7,7 @@ import t from 'tap'
 import { serverPackage } from '../../src/database/embedded/binaries.ts'
 
 const root = join(import.meta.dirname, '../..')
-const { findRuntime, runtimePackage, serviceOptions } = await import(
+const { findRuntime, runtimePackage, serviceEnvironment, serviceOptions } = await import(
   pathToFileURL(join(root, 'bin/runtime.mjs')).href
 )
 
@@ -124,6 +124,15 @@ t.test('the service has half of the usual spaces of young objects', async (t) =>
   t.equal(heapLimit(serviceOptions()) - heapLimit('--max-semi-space-size=1'), 3 * 31)
   t.equal(heapLimit(serviceOptions(`${old} --max-semi-space-size=4`)), 256 + 3 * 4, 'as wanted')
 })
+
+t.test(
+  'the service has more threads of libuv than pictures occupy, or as many as the operator wants',
+  async (t) => {
+    t.match(serviceEnvironment({}), { UV_THREADPOOL_SIZE: '8' })
+    const UV_THREADPOOL_SIZE = '16'
+    t.match(serviceEnvironment({ UV_THREADPOOL_SIZE }), { UV_THREADPOOL_SIZE })
+  },
+)
 
 /** All that these folders say, in which a package is named as it is imported, or by its place. */
 const saidIn = (folders: string) =>

@@ -1,11 +1,17 @@
 /** Small files whose headers would take minutes to read: no pictures here, and what is being decoded keeps its place. */
+import { spawn } from 'node:child_process'
 import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
 import sharp from 'sharp'
 import t from 'tap'
 import { createPool } from '../../src/media/pool.ts'
 import { drawn, serviceRig } from './service-rig.ts'
+
+const root = join(import.meta.dirname, '../..')
+const { serviceEnvironment } = await import(pathToFileURL(join(root, 'bin/runtime.mjs')).href)
 
 const PAGES = 4_200
 
@@ -130,4 +136,17 @@ t.test('a picture that is being decoded keeps its place though its sender is gon
   await t.rejects(pool.of(1).run('look', { path: source }, gone.signal), {
     message: 'the sender is gone',
   })
+})
+
+t.test('pictures leave threads to files, however many are decoded', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'chapar-busy-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const { UV_THREADPOOL_SIZE: _, ...own } = process.env
+  const env = { ...own, ...serviceEnvironment({}) }
+  const script = join(import.meta.dirname, 'busy-process.ts')
+  const { stdout } = spawn(process.execPath, [script, folder], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.equal(await text(stdout), '0', 'pictures that became ready while a file was read')
 })
