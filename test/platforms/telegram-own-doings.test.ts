@@ -77,6 +77,26 @@ t.test('an account of Telegram', async (t) => {
       t.strictSame(store.texts(), ['before', 'unheard', 'after'])
     },
   )
+
+  await t.test('commits nothing for what is no event, as that somebody types', async (t) => {
+    const { person, friend, store, listen, write } = await live(t, stage)
+    const { session } = await listen()
+    write('before')
+    await store.message('before')
+    const commit = store.commit.bind(store)
+    let commits = 0
+    store.commit = (...given) => {
+      commits += 1
+      commit(...given)
+    }
+    const action = { _: 'sendMessageTypingAction' } as const
+    network.delivery.tell(person, { _: 'updateUserTyping', userId: friend.id, action })
+    // Its answer comes after the news.
+    await session.probe(patience())
+    write('after')
+    await store.message('after')
+    t.equal(commits, 1)
+  })
 })
 
 t.test('the numbers of what was done are forgotten once they are counted', async (t) => {

@@ -8,7 +8,12 @@ import { EventLine } from '../kit/event-line.ts'
 import type { AnswerUpdates } from './calls.ts'
 import type { TelegramClient } from './client.ts'
 import { wordOf } from './failures.ts'
-import { deletionsOf, type HappeningContext, happeningsOf } from './reading/happenings.ts'
+import {
+  deletionsOf,
+  type HappeningContext,
+  happeningsOf,
+  mayHappen,
+} from './reading/happenings.ts'
 import type { OpinionReader } from './reading/opinions.ts'
 import type { MessageLocation, MessageLocations } from './storage/locations.ts'
 import { PeerUnread } from './storage/peers.ts'
@@ -146,8 +151,9 @@ export class Intake {
     this.#line = new EventLine(options.report)
   }
 
+  /** Leaves out what cannot be reported: it would be committed at once, though nobody waits for it. */
   take(info: RawUpdateInfo): void {
-    this.#updates.push(info)
+    if (mayHappen(info.update)) this.#updates.push(info)
   }
 
   /** Adds happenings that were completed by a request: no counter covers them. */

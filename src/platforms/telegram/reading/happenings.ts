@@ -19,48 +19,74 @@ export interface HappeningContext extends View {
   readonly polls: KnownPolls
 }
 
+type UpdateOf<Kind> = Extract<tl.TypeUpdate, { readonly _: Kind }>
+type NewMessage = UpdateOf<'updateNewMessage' | 'updateNewChannelMessage'>
+type EditedMessage = UpdateOf<'updateEditMessage' | 'updateEditChannelMessage'>
+
+/** The updates that may be events of the bot API, by their kinds. */
+const readers: {
+  readonly [Kind in tl.TypeUpdate['_']]?: (
+    update: UpdateOf<Kind>,
+    view: HappeningContext,
+  ) => Happening[]
+} = {
+  updateNewMessage: readNew,
+  updateNewChannelMessage: readNew,
+  updateEditMessage: readEdited,
+  updateEditChannelMessage: readEdited,
+  // Read by `deletionsOf` with the chats of the messages.
+  updateDeleteMessages: () => [],
+  updateDeleteChannelMessages({ channelId, messages }, view) {
+    const chat = chatOf({ _: 'peerChannel', channelId }, view)
+    return [
+      {
+        kind: 'deleted',
+        sourceKey: deletionKey(`d:${chat.native}:${messages.join(',')}`),
+        direction: 'incoming',
+        at: seconds(),
+        chat: chat.native,
+        surface: chat.surface,
+        messages: messages.map(String),
+      },
+    ]
+  },
+  updateReadHistoryOutbox: ({ peer, maxId }, view) => [
+    read(chatOf(peer, view), maxId, readerOf(peer, view)),
+  ],
+  updateReadChannelOutbox: ({ channelId, maxId }, view) => [
+    read(chatOf({ _: 'peerChannel', channelId }, view), maxId),
+  ],
+  updateReadMonoForumOutbox: (update, view) => [readInTopic(update, view)],
+  updateMessageReactions: (update, view) => view.opinions.read(update, view),
+  updateMessagePoll: (update, { polls }) => listed(polls.read(update)),
+  updateChannelParticipant: (update, view) => [membershipOf(update, view)],
+  updateChatParticipant: (update, view) => [membershipOf(update, view)],
+}
+
+/** Whether updates of this kind may be events of the bot API. Most are none, as who is online or types. */
+export const mayHappen = ({ _: kind }: tl.TypeUpdate): boolean => kind in readers
+
 /** Empty for updates without an event of the bot API. Deletions without a chat are read by `deletionsOf`. */
-export function happeningsOf(update: tl.TypeUpdate, view: HappeningContext): Happening[] {
-  switch (update._) {
-    case 'updateNewMessage':
-    case 'updateNewChannelMessage':
-      if (update.message._ === 'messageEmpty') return []
-      view.polls.note(update.message)
-      return written(update.message, view, update.pts)
-    case 'updateEditMessage':
-    case 'updateEditChannelMessage':
-      view.polls.note(update.message)
-      return update.message._ === 'message' ? changed(update.message, view, update.pts) : []
-    case 'updateDeleteChannelMessages': {
-      const chat = chatOf({ _: 'peerChannel', channelId: update.channelId }, view)
-      return [
-        {
-          kind: 'deleted',
-          sourceKey: deletionKey(`d:${chat.native}:${update.messages.join(',')}`),
-          direction: 'incoming',
-          at: seconds(),
-          chat: chat.native,
-          surface: chat.surface,
-          messages: update.messages.map(String),
-        },
-      ]
-    }
-    case 'updateReadHistoryOutbox':
-      return [read(chatOf(update.peer, view), update.maxId, readerOf(update.peer, view))]
-    case 'updateReadChannelOutbox':
-      return [read(chatOf({ _: 'peerChannel', channelId: update.channelId }, view), update.maxId)]
-    case 'updateReadMonoForumOutbox':
-      return [readInTopic(update, view)]
-    case 'updateMessageReactions':
-      return view.opinions.read(update, view)
-    case 'updateMessagePoll':
-      return listed(view.polls.read(update))
-    case 'updateChannelParticipant':
-    case 'updateChatParticipant':
-      return [membershipOf(update, view)]
-    default:
-      return []
-  }
+export function happeningsOf<Update extends tl.TypeUpdate>(
+  update: Update,
+  view: HappeningContext,
+): Happening[] {
+  const kind: Update['_'] = update._
+  const reader = readers[kind] as
+    | ((update: Update, view: HappeningContext) => Happening[])
+    | undefined
+  return reader?.(update, view) ?? []
+}
+
+function readNew({ message, pts }: NewMessage, view: HappeningContext): Happening[] {
+  if (message._ === 'messageEmpty') return []
+  view.polls.note(message)
+  return written(message, view, pts)
+}
+
+function readEdited({ message, pts }: EditedMessage, view: HappeningContext): Happening[] {
+  view.polls.note(message)
+  return message._ === 'message' ? changed(message, view, pts) : []
 }
 
 /** In groups the network does not say who has read a message. */
