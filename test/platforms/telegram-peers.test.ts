@@ -7,7 +7,7 @@ import {
   locationWrites,
   MessageLocations,
 } from '../../src/platforms/telegram/storage/locations.ts'
-import { PostgresPeers } from '../../src/platforms/telegram/storage/peers.ts'
+import { PostgresPeers, peerWrites } from '../../src/platforms/telegram/storage/peers.ts'
 import { testDatabase } from '../support/database.ts'
 
 async function account(t: Test) {
@@ -21,10 +21,11 @@ async function account(t: Test) {
   return { db, credentialId: row?.id ?? 0 }
 }
 
-async function anotherAccount(db: Queryable): Promise<number> {
+async function anotherAccount(db: Queryable, native = '2'): Promise<number> {
   const [row] = await db.query<{ id: number }>(
     `insert into credential (user_id, platform, native_id, account)
-     select user_id, 'telegram', '2', '{}' from credential limit 1 returning id`,
+     select user_id, 'telegram', $1, '{}' from credential limit 1 returning id`,
+    [native],
   )
   return row?.id ?? 0
 }
@@ -60,6 +61,38 @@ t.test('who is seen again is written again, unless less is known then', async (t
   t.same(await see(7, 4), ['7 4', '11', false], 'all of it anew')
   t.same(await see(7, 5, true), ['7 4', '11', false], 'less than that changes nothing')
   t.same(await known(other), ['7 9', '16', false], 'of another account nothing')
+})
+
+t.test('people of several accounts are stored together, and only read once they are', async (t) => {
+  const { db, credentialId } = await account(t)
+  let statements = 0
+  const counting: Queryable = {
+    query: (statement, values) => {
+      statements++
+      return db.query(statement, values)
+    },
+  }
+  const writes = peerWrites(counting)
+  const meet = async (credentialIds: readonly number[], version: number) => {
+    const flushed = credentialIds.map(async (id) => {
+      const session = new PostgresPeers(counting, { credentialId: id, epoch: 0 }, writes)
+      await session.peers.store(peer(id, version))
+      await session.flush()
+    })
+    await Promise.all(flushed)
+  }
+  const all = [credentialId, await anotherAccount(db), await anotherAccount(db, '3')]
+  await meet(all, 1)
+  t.equal(statements, 2, 'those that come during a write share the next one')
+  await meet(all, 1)
+  const rows = () =>
+    db.query('select id, xmax::text as locked, complete from telegram_peer order by id')
+  const stored = all.map((id) => ({ id, locked: '0', complete: Buffer.from(`${id} 1`) }))
+  t.same(await rows(), stored, 'none was locked')
+  // Two sessions of one account, as the end of one and the beginning of the next, cannot share a statement.
+  await meet([credentialId, ...all, credentialId], 2)
+  const [first] = await db.query('select id, complete from telegram_peer order by id')
+  t.same(first, { id: credentialId, complete: Buffer.from(`${credentialId} 2`) })
 })
 
 const ids = Array.from({ length: 300 }, (_, place) => place + 1)

@@ -23,7 +23,7 @@ import { OpinionReader } from './reading/opinions.ts'
 import { KnownPolls } from './reading/polls.ts'
 import { Recovery } from './recovery.ts'
 import { type LocationWrites, MessageLocations } from './storage/locations.ts'
-import { PostgresPeers } from './storage/peers.ts'
+import { type PeerWrites, PostgresPeers } from './storage/peers.ts'
 import { SessionStorage, type TelegramSecrets } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
 
@@ -32,6 +32,7 @@ export interface SessionOptions {
   readonly entrance?: DataCentreAddress
   readonly db: Queryable
   readonly locationWrites: LocationWrites
+  readonly peerWrites: PeerWrites
   readonly media: Pick<MediaService, 'open'>
   readonly logger: Logger
   /** For how long a broken connection is reconnected before it is reported as lost; 0: not at all. */
@@ -125,12 +126,12 @@ interface Stored {
 /** The library's client, with what it keeps in the database and in the account's secrets. */
 function connectLibrary(
   account: LinkedAccount,
-  { db, application, entrance }: SessionOptions,
+  { db, peerWrites, application, entrance }: SessionOptions,
   { ended, defect, ...stored }: Stored,
 ): TelegramClient {
   const storage = new SessionStorage({
     ...stored,
-    peers: new PostgresPeers(db, account),
+    peers: new PostgresPeers(db, account, peerWrites),
     // The network may know it again later, and another one would be nobody's.
     keepsKey(centre) {
       if (centre !== client.mt.network.getPrimaryDcId()) return false

@@ -16,14 +16,14 @@ import { QrLink } from './link/qr.ts'
 import type { SignIn } from './link/sign-in.ts'
 import { TelegramSession } from './session.ts'
 import { locationWrites } from './storage/locations.ts'
-import { noPeers } from './storage/peers.ts'
+import { noPeers, peerWrites } from './storage/peers.ts'
 import { parseSecrets, SessionStorage, type TelegramSecrets } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
 
 type RequiredOption = 'application' | 'db' | 'media' | 'logger'
 export interface TelegramOptions
   extends Pick<SessionOptions, RequiredOption>,
-    Partial<Omit<SessionOptions, RequiredOption | 'locationWrites'>> {}
+    Partial<Omit<SessionOptions, RequiredOption | 'locationWrites' | 'peerWrites'>> {}
 
 const defaults = {
   resumeMilliseconds: 20_000,
@@ -32,7 +32,8 @@ const defaults = {
 }
 
 export function telegramPlatform({ application, ...given }: TelegramOptions): Platform {
-  const options = { ...defaults, ...given, locationWrites: locationWrites(given.db) }
+  const shared = { locationWrites: locationWrites(given.db), peerWrites: peerWrites(given.db) }
+  const options = { ...defaults, ...given, ...shared }
 
   const clientOf = (secrets: TelegramSecrets | undefined, permit?: WritePermit): SignIn => {
     const state = new UpdateState(null)

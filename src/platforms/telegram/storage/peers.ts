@@ -2,6 +2,7 @@
 import type { IPeersRepository, IReferenceMessagesRepository } from '@mtcute/core'
 import type { Owned } from '../../../../actors/ports/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
+import { arrayLiteral, SharedStatements, textArray } from '../../../database/write-behind.ts'
 import { forgetIn, isOwned } from './locations.ts'
 
 type PeerInfo = IPeersRepository.PeerInfo
@@ -50,19 +51,72 @@ export const noPeers: PeerStorage = {
   flush: async () => undefined,
 }
 
+interface NewPeer {
+  readonly owned: Owned
+  readonly peer: PeerInfo
+}
+
+/** One for all accounts: peers that arrive during a write share the next one. */
+export type PeerWrites = SharedStatements<readonly NewPeer[], undefined>
+
+/** Accounts whose peers are stored with one statement. */
+const MOST_TOGETHER = 500
+
+/** A peer that is stored already is only read: each session meets its own account again, and a lock costs a commit. */
+const insertion = {
+  name: 'telegram-peer',
+  text: `insert into telegram_peer (credential_id, id, access_hash, is_min, complete)
+         select n.credential_id, n.id, n.access_hash, n.is_min, n.complete
+           from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::boolean[], $6::bytea[])
+                  as n (credential_id, epoch, id, access_hash, is_min, complete)
+          where not exists (select from credential c
+                             where c.id = n.credential_id and c.epoch <> n.epoch)
+            and not exists (select from telegram_peer p
+                             where p.credential_id = n.credential_id and p.id = n.id
+                               and p.complete = n.complete)
+         on conflict (credential_id, id) do update
+            set access_hash = excluded.access_hash, is_min = excluded.is_min,
+                complete = excluded.complete, updated_at = now()
+          where (not excluded.is_min or telegram_peer.is_min)
+            and telegram_peer.complete is distinct from excluded.complete`,
+}
+
+export const peerWrites = (db: Queryable): PeerWrites =>
+  new SharedStatements({
+    most: MOST_TOGETHER,
+    async run(all) {
+      // Rows are written in one order, so that two nodes cannot deadlock.
+      const rows = all.flat().sort(byRow)
+      await db.query(insertion, [
+        arrayLiteral(rows.map(({ owned }) => owned.credentialId)),
+        arrayLiteral(rows.map(({ owned }) => owned.epoch)),
+        arrayLiteral(rows.map(({ peer }) => peer.id)),
+        textArray(rows.map(({ peer }) => peer.accessHash)),
+        rows.map(({ peer }) => peer.isMin),
+        rows.map(({ peer }) => Buffer.from(peer.complete)),
+      ])
+      return all.map(() => undefined)
+    },
+  })
+
+const byRow = (one: NewPeer, other: NewPeer) =>
+  one.owned.credentialId - other.owned.credentialId || one.peer.id - other.peer.id
+
 export class PostgresPeers implements PeerStorage {
   readonly peers: IPeersRepository
   readonly refMessages: IReferenceMessagesRepository
   readonly #db: Queryable
   readonly #owned: Owned
+  readonly #writes: PeerWrites
   readonly #seen = new Map<number, PeerInfo>()
   readonly #references = new Map<number, Reference>()
   /** Resolves after the last write, whether it failed or not. */
   #tried: Promise<void> = Promise.resolve()
 
-  constructor(db: Queryable, owned: Owned) {
+  constructor(db: Queryable, { credentialId, epoch }: Owned, writes = peerWrites(db)) {
     this.#db = db
-    this.#owned = owned
+    this.#owned = { credentialId, epoch }
+    this.#writes = writes
     this.peers = {
       store: (peer) => {
         // What is known of them already may still wait to be written.
@@ -100,35 +154,15 @@ export class PostgresPeers implements PeerStorage {
 
   /** Entries being written stay readable, and are written again if the write fails. */
   async #write(): Promise<void> {
-    const peers = inOrder(this.#seen)
-    if (peers.length > 0) await this.#writePeers(peers.map(([, peer]) => peer))
+    const owned = this.#owned
+    const peers = [...this.#seen]
+    if (peers.length > 0) await this.#writes.run(peers.map(([, peer]) => ({ owned, peer })))
     for (const [id, peer] of peers) if (this.#seen.get(id) === peer) this.#seen.delete(id)
     const references = inOrder(this.#references)
     if (references.length > 0) await this.#writeReferences(references)
     for (const [id, reference] of references) {
       if (this.#references.get(id) === reference) this.#references.delete(id)
     }
-  }
-
-  async #writePeers(peers: readonly PeerInfo[]): Promise<void> {
-    await this.#db.query(
-      `insert into telegram_peer (credential_id, id, access_hash, is_min, complete)
-       select $1, * from unnest($3::bigint[], $4::text[], $5::boolean[], $6::bytea[])
-        where ${isOwned}
-       on conflict (credential_id, id) do update
-          set access_hash = excluded.access_hash, is_min = excluded.is_min,
-              complete = excluded.complete, updated_at = now()
-        where (not excluded.is_min or telegram_peer.is_min)
-          and telegram_peer.complete is distinct from excluded.complete`,
-      [
-        this.#owned.credentialId,
-        this.#owned.epoch,
-        peers.map(({ id }) => id),
-        peers.map(({ accessHash }) => accessHash),
-        peers.map(({ isMin }) => isMin),
-        peers.map(({ complete }) => Buffer.from(complete)),
-      ],
-    )
   }
 
   async #writeReferences(references: readonly (readonly [number, Reference])[]): Promise<void> {
