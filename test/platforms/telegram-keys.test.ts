@@ -1,5 +1,8 @@
 /** Keys that a data centre does not know: the account's own is kept, because the network may know it again later. */
+import { Long } from '@mtcute/core'
 import t, { type Test } from 'tap'
+import type { ServerSession } from '../support/telegram-dc/connection.ts'
+import { serviceAnswer } from '../support/telegram-dc/service-answer.ts'
 import { run } from './contract/recorder.ts'
 import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
@@ -47,4 +50,19 @@ t.test('an account that its data centre has sent elsewhere comes back to it', as
   write('meanwhile')
   await open()
   await store.message('meanwhile')
+})
+
+t.test('the test network gives as many salts as a client asks for', async (t) => {
+  const device = { auth: { salt: Long.ONE } }
+  const session = { received: new Set(), device } as unknown as ServerSession
+  const asked = { _: 'mt_get_future_salts', num: 3 }
+  const answer = serviceAnswer(asked, Long.ONE, session)
+  const salts = answer?.salts as readonly {
+    readonly validSince: number
+    readonly validUntil: number
+  }[]
+  const [first, second, third] = salts
+  t.equal(first?.validSince, answer?.now, 'one counts at once')
+  t.equal(second?.validSince, first?.validUntil)
+  t.equal(third?.validSince, second?.validUntil, 'each follows the one before')
 })

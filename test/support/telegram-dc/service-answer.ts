@@ -24,8 +24,13 @@ export function serviceAnswer(
       return { _: 'mt_pong', msgId: id, pingId: object.pingId }
     case 'mt_get_future_salts': {
       const now = seconds()
-      const salt = { _: 'mt_future_salt', validSince: now, validUntil: now + SALT_SECONDS }
-      const salts = [{ ...salt, salt: device.auth.salt }]
+      // A client that has but one asks anew with each packet.
+      const salts = Array.from({ length: Number(object.num) }, (_, place) => ({
+        _: 'mt_future_salt',
+        validSince: now + place * SALT_SECONDS,
+        validUntil: now + (place + 1) * SALT_SECONDS,
+        salt: device.auth.salt,
+      }))
       return { _: 'mt_future_salts', reqMsgId: id, now, salts }
     }
     case 'mt_msgs_state_req': {
