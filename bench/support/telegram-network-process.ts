@@ -23,6 +23,7 @@ const personOf = (id: number): Person => {
 answerParent({
   async start(): Promise<TelegramAddress> {
     network = await TelegramNetwork.start({ teardown: (end) => void ends.push(end) })
+    network.habits.givesSalts = true
     return { entrance: network.entrance, pem: (await serverKey()).pem }
   },
   person() {

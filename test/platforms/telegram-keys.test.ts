@@ -56,7 +56,7 @@ t.test('the test network gives as many salts as a client asks for', async (t) =>
   const device = { auth: { salt: Long.ONE } }
   const session = { received: new Set(), device } as unknown as ServerSession
   const asked = { _: 'mt_get_future_salts', num: 3 }
-  const answer = serviceAnswer(asked, Long.ONE, session)
+  const answer = serviceAnswer(asked, Long.ONE, session, true)
   const salts = answer?.salts as readonly {
     readonly validSince: number
     readonly validUntil: number

@@ -37,6 +37,10 @@ export interface Habits {
   zips: boolean
   /** News are told in their shortest form, without the people in them. */
   shortens: boolean
+  /**
+   * As many salts are given as are asked for. The library then sets a timer of half an hour, which a test would wait for.
+   */
+  givesSalts: boolean
 }
 
 export interface Hall {
@@ -226,7 +230,7 @@ export class Connection {
       for (const seen of object.msgIds as Long[]) session.unacknowledged.delete(seen.toString())
       return
     }
-    const answer = serviceAnswer(object, id, session)
+    const answer = serviceAnswer(object, id, session, this.#hall.habits.givesSalts)
     if (answer === undefined) this.#rpc(session, id, object)
     else if (answer) this.#send(session, write(answer), ANSWER)
   }

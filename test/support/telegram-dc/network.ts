@@ -54,7 +54,7 @@ export class TelegramNetwork {
   /** Nobody learns where the data centres are. */
   isConfigLost = false
   /** What its data centres do that a client must bear. */
-  readonly habits: Habits = { packs: false, zips: false, shortens: false }
+  readonly habits: Habits = { packs: false, zips: false, shortens: false, givesSalts: false }
   /** There are so many people that nobody knows anybody. */
   isCrowd = false
   /** Stands between a request and those who answer it. */

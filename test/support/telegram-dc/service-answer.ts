@@ -14,6 +14,7 @@ export function serviceAnswer(
   object: TlObject,
   id: Long,
   { received, device }: ServerSession,
+  givesSalts: boolean,
 ): TlObject | null | undefined {
   switch (object._) {
     case 'mt_http_wait':
@@ -25,7 +26,7 @@ export function serviceAnswer(
     case 'mt_get_future_salts': {
       const now = seconds()
       // A client that has but one asks anew with each packet.
-      const salts = Array.from({ length: Number(object.num) }, (_, place) => ({
+      const salts = Array.from({ length: givesSalts ? Number(object.num) : 1 }, (_, place) => ({
         _: 'mt_future_salt',
         validSince: now + place * SALT_SECONDS,
         validUntil: now + (place + 1) * SALT_SECONDS,
