@@ -219,6 +219,12 @@ const statuses: Readonly<Record<string, number>> = {
   HPE_PAUSED_H2_UPGRADE: 505,
 }
 
+/** What Node.js says where the line goes on after a version, or ends by a bare line feed; the code is the same. */
+const NO_END = 'Expected CRLF after version'
+
+const statusOf = ({ code, reason }: ConnectionError & { readonly reason?: string }): number =>
+  (reason !== NO_END && statuses[code]) || 400
+
 const ANSWER = Symbol('answer')
 
 type Answering = Socket & { [ANSWER]?: ServerResponse }
@@ -317,6 +323,6 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
     const requestId = requestIds.genReqId()
     // The error itself carries the bytes received, and with them perhaps a key.
     logger.debug({ requestId, code: error.code }, 'unreadable request')
-    socket.write(rawAnswer(statuses[error.code] ?? 400, requestId))
+    socket.write(rawAnswer(statusOf(error), requestId))
     endSoon(socket)
   }
