@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { OwnerRecord } from '../../src/nodes/owners.ts'
+import { type OwnerRecord, ownerLost } from '../../src/nodes/owners.ts'
 import { until } from '../support/client.ts'
 import { CREDENTIAL, SELF, startForwarder } from './forwarder-scene.ts'
 
@@ -122,6 +122,40 @@ t.test('nor where no node has an address for others, unless there is no other', 
     const answer = await fetch(`http://127.0.0.1:${port}/bot7:secret/deleteWebhook`, { method })
     t.equal(answer.status, status)
   }
+})
+
+t.test('a call for an account of a node without an address is refused at once', async (t) => {
+  let asked = 0
+  const { port } = await startForwarder(t, {
+    rows: [SELF, 2].map((incarnation) => ({ incarnation, address: null })),
+    find: async () => ({ credentialId: CREDENTIAL, owner: 2 }),
+    look: async () => {
+      asked += 1
+      return { credentialId: CREDENTIAL, owner: 2 }
+    },
+    serve(request, response) {
+      if (!ownerLost(request)) response.end('served here')
+    },
+    holdMs: 1_000,
+  })
+  for (const method of ['getMe', 'getUpdates']) {
+    const answer = await fetch(`http://127.0.0.1:${port}/bot7:secret/${method}`)
+    t.equal(answer.status, 503)
+    t.match(
+      await answer.json(),
+      { description: 'Service Unavailable: another node owns the credential' },
+      method,
+    )
+  }
+  t.equal(asked, 2, 'one look for each')
+})
+
+t.test('where no call can be passed on, an account without an owner is taken here', async (t) => {
+  const place = async () => ({ credentialId: CREDENTIAL, owner: null })
+  const rows = [SELF, 2].map((incarnation) => ({ incarnation, address: null }))
+  const { port } = await startForwarder(t, { rows, find: place, look: place, holdMs: 0 })
+  const answer = await fetch(`http://127.0.0.1:${port}/bot7:secret/getMe`)
+  t.equal(await answer.text(), 'served here')
 })
 
 t.test('a node that passed a call on is told to look again', async (t) => {

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
 import type { Failure } from '../../../machines/model/protocol.ts'
 import type { Connection, Connections, ConnectionUser } from '../../net/guard.ts'
 import { isPoll } from '../../nodes/owners.ts'
@@ -147,9 +147,14 @@ export class ForwardedCall {
 
   /** No owner answered within the time. Clients repeat long polls by themselves. */
   giveUp(why = unavailable): void {
+    if (!isPoll(this.request.url ?? '')) this.refuse(why)
+    else if (!this.response.headersSent && !this.hasLeft) this.#answerHold()
+  }
+
+  /** At once: waiting would not help. */
+  refuse(why: RequestFailed): void {
     if (this.response.headersSent || this.hasLeft) return
-    if (isPoll(this.request.url ?? '')) this.#answerHold()
-    else answer(this.response, (this.#isRepeated ? unconfirmed : why).failure)
+    answer(this.response, (this.#isRepeated ? unconfirmed : why).failure)
   }
 
   leave(): void {

@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { NodeRow } from '../../../actors/node/observer.ts'
-import { RequestFailed } from '../../../machines/model/failure.ts'
+import { OwnershipLost, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Nodes } from '../../nodes/nodes.ts'
 import {
   isNamedInBody,
@@ -258,6 +258,10 @@ export class RequestForwarder {
         if (to === this.#self && !hasMoved && !call.isOnlyForwarded) {
           return this.#serveCounted(target, call.request, call.response, call.copy)
         }
+        // Nobody can pass it on to that node, but the client's next try may come to it.
+        if (isFresh && to === this.#self && this.#isAtOther(place)) {
+          return call.refuse(new OwnershipLost())
+        }
         if (to !== undefined && call.isSentWhole) await call.keepBody()
         const end = to === undefined || hasMoved ? 'elsewhere' : await this.#goesTo(to, call)
         if (end === 'ended' || call.hasLeft) return
@@ -303,7 +307,9 @@ export class RequestForwarder {
     if (owner !== null && (owner === this.#self || this.#peers.has(owner))) return owner
     // The owner has no address for other nodes: the answer says that the account is there.
     if (this.#isUp(owner) || credentialId === undefined) return this.#self
-    return this.#options.nodes.isPlacedHere(credentialId) ? this.#self : undefined
+    // Where no call can be passed on, the node that gets one takes the account.
+    const isTaken = this.#peers.size === 0 || this.#options.nodes.isPlacedHere(credentialId)
+    return isTaken ? this.#self : undefined
   }
 
   /** Whether the flow of linking had lost its node. It has one now, which the table names. */
@@ -313,6 +319,10 @@ export class RequestForwarder {
     if (!sessionId || !isLeft || this.#self === undefined) return false
     await this.#options.adopt(sessionId, owner)
     return true
+  }
+
+  #isAtOther(place: OwnerRecord | undefined): boolean {
+    return place !== undefined && place.owner !== this.#self && this.#isUp(place.owner)
   }
 
   #isUp(owner: number | null): boolean {
