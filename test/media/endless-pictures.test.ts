@@ -1,10 +1,12 @@
 /** Small files whose headers would take minutes to read: no pictures here, and what is being decoded keeps its place. */
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
+import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import t from 'tap'
 import { createPool } from '../../src/media/pool.ts'
@@ -117,6 +119,48 @@ t.test('a picture of thousands of pages is none', async (t) => {
     const { media } = await ingest('document', endless)
     t.match(media, { kind: 'document', thumbnail: undefined }, name)
     await t.rejects(ingest('photo', endless), { message: /IMAGE_PROCESS_FAILED/ }, name)
+  }
+})
+
+/** `texts`: the types of chunks before the pixels, and what they contain. */
+async function pngOf(...texts: [type: string, data: Buffer][]): Promise<Buffer> {
+  const still = await drawn(400, 300).png().toBuffer()
+  const chunks = texts.map(([type, data]) => {
+    const body = Buffer.concat([Buffer.from(type), data])
+    const ends = [Buffer.alloc(4), Buffer.alloc(4)] as const
+    ends[0].writeUInt32BE(data.length)
+    ends[1].writeUInt32BE(crc32(body))
+    return Buffer.concat([ends[0], body, ends[1]])
+  })
+  return Buffer.concat([still.subarray(0, 33), ...chunks, still.subarray(33)])
+}
+
+t.test('a picture with more compressed texts than may be unpacked is none', async (t) => {
+  const { ingest } = await serviceRig(t)
+  const large = randomBytes(400_000)
+  const packed = Buffer.concat([Buffer.from('a\0\0'), deflateSync(large)])
+  const [plain, international] = [0, 1].map((isPacked) => {
+    const content = isPacked ? deflateSync(large) : Buffer.alloc(large.length, 'a')
+    return Buffer.concat([Buffer.from(`a\0${String.fromCharCode(isPacked)}\0\0\0`), content])
+  }) as [Buffer, Buffer]
+  const times = (count: number, type: string, data: Buffer) =>
+    pngOf(...Array.from({ length: count }, (): [string, Buffer] => [type, data]))
+  const fit = [
+    times(2, 'zTXt', packed),
+    times(3, 'iTXt', plain),
+    times(50, 'tEXt', Buffer.of(97, 0)),
+  ]
+  for (const picture of await Promise.all(fit)) {
+    t.ok((await ingest('document', picture)).media.thumbnail)
+  }
+  const endless = [
+    times(3, 'zTXt', packed),
+    times(3, 'iTXt', international),
+    times(PAGES, 'tEXt', Buffer.of(97, 0)),
+  ]
+  for (const picture of await Promise.all(endless)) {
+    const { media } = await ingest('document', picture)
+    t.match(media, { kind: 'document', thumbnail: undefined })
   }
 })
 

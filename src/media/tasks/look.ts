@@ -40,12 +40,14 @@ export async function look({ path }: LookTask): Promise<Look> {
 
 /**
  * Nothing ends the reading of a header once it has begun, not even the end of the thread. For these formats it takes time
- * by the square of the pages, so that a file of a few megabytes could take hours: they are counted first.
+ * by the square of the pages, or unpacks texts, so that a file of some megabytes could take minutes or hours: both are
+ * counted first.
  */
 const MAX_PAGES = 4_096
 
 async function isEndless(file: FileHandle, mime: string, size: number): Promise<boolean> {
   if (mime === 'image/webp') return isEndlessWebp(file)
+  if (mime === 'image/png') return isEndlessPng(file)
   return mime === 'image/tiff' && isEndlessTiff(file, size)
 }
 
@@ -59,6 +61,28 @@ async function isEndlessWebp(file: FileHandle): Promise<boolean> {
     if (bytesRead < 8 || at >= end) return false
     const bytes = buffer.readUInt32LE(4)
     at += 8 + bytes + (bytes % 2)
+  }
+  return true
+}
+
+/** A compressed text is unpacked, though nobody reads it: to a thousand times its bytes. */
+const MAX_PACKED_BYTES = 1_048_576
+/** The longest keyword, the zero after it, and the flag that tells whether an international text is compressed. */
+const KEYWORD_BYTES = 81
+
+/** What stands before the pixels. */
+async function isEndlessPng(file: FileHandle): Promise<boolean> {
+  let at = 8
+  let packed = 0
+  for (let chunks = 0; chunks <= MAX_PAGES; chunks++) {
+    const { buffer, bytesRead } = await bytesAt(file, at, 8 + KEYWORD_BYTES)
+    const type = buffer.toString('latin1', 4, 8)
+    if (bytesRead < 8 || type === 'IDAT') return false
+    const bytes = buffer.readUInt32BE(0)
+    const isPacked = type === 'zTXt' || (type === 'iTXt' && buffer[buffer.indexOf(0, 8) + 1] === 1)
+    if (isPacked) packed += bytes
+    if (packed > MAX_PACKED_BYTES) return true
+    at += 12 + bytes
   }
   return true
 }
