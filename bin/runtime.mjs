@@ -52,11 +52,12 @@ export const serviceOptions = (given = '') => `${YOUNG_OBJECTS} ${given}`.trimEn
 const LIBUV_THREADS = '8'
 
 /**
- * What the service's processes have in their environment, unless the operator sets it.
+ * What the service's processes have in their environment, unless the operator sets it. Empty is not set, as everywhere: libuv
+ * would take it for a single thread.
  *
  * @param {NodeJS.ProcessEnv} given
  */
-export const serviceEnvironment = ({ NODE_OPTIONS, UV_THREADPOOL_SIZE = LIBUV_THREADS }) => ({
+export const serviceEnvironment = ({ NODE_OPTIONS, UV_THREADPOOL_SIZE }) => ({
   NODE_OPTIONS: serviceOptions(NODE_OPTIONS),
-  UV_THREADPOOL_SIZE,
+  UV_THREADPOOL_SIZE: UV_THREADPOOL_SIZE?.trim() || LIBUV_THREADS,
 })

@@ -128,7 +128,9 @@ t.test('the service has half of the usual spaces of young objects', async (t) =>
 t.test(
   'the service has more threads of libuv than pictures occupy, or as many as the operator wants',
   async (t) => {
-    t.same(serviceEnvironment({}).UV_THREADPOOL_SIZE, '8')
+    for (const UV_THREADPOOL_SIZE of [undefined, ' ']) {
+      t.same(serviceEnvironment({ UV_THREADPOOL_SIZE }).UV_THREADPOOL_SIZE, '8')
+    }
     const UV_THREADPOOL_SIZE = '16'
     t.match(serviceEnvironment({ UV_THREADPOOL_SIZE }), { UV_THREADPOOL_SIZE })
   },
