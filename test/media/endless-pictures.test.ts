@@ -40,15 +40,18 @@ interface Tiff {
   readonly pages: number
   /** The length of a text that all pages name. */
   readonly textBytes?: number
+  /** How many more values each page has, which no reader knows. */
+  readonly unknown?: number
   readonly isLittle?: boolean
   readonly isBig?: boolean
 }
 
 /** Eight grey pixels a side. The text and the pixels come after the pages, so that the first one is near the beginning. */
-function tiffOf({ pages, textBytes = 8, isLittle = true, isBig = false }: Tiff): Buffer {
+function tiffOf(tiff: Tiff): Buffer {
+  const { pages, textBytes = 8, unknown = 0, isLittle = true, isBig = false } = tiff
   const [first, word, entryBytes] = isBig ? [16, 8, 20] : [8, 4, 12]
   const countBytes = isBig ? 8 : 2
-  const tableBytes = countBytes + 9 * entryBytes + word
+  const tableBytes = countBytes + (9 + unknown) * entryBytes + word
   const text = first + pages * tableBytes
   const entries = [
     ...[
@@ -62,6 +65,7 @@ function tiffOf({ pages, textBytes = 8, isLittle = true, isBig = false }: Tiff):
     [273, text, 1, 4],
     [278, 8, 1, 4],
     [279, 64, 1, 4],
+    ...Array.from({ length: unknown }, (_, index) => [50_000 + index, 1, 1, 4]),
   ]
   const file = Buffer.alloc(text + Math.max(textBytes, 64), 'a')
   const write = (value: number, at: number, bytes: number): void => {
@@ -111,6 +115,11 @@ t.test('a picture of thousands of pages is none', async (t) => {
         `${JSON.stringify(order)} with a text`,
         tiffOf({ ...order, pages: 1, textBytes: 100_000 }),
         tiffOf({ ...order, pages: 50, textBytes: 100_000 }),
+      ],
+      [
+        `${JSON.stringify(order)} with unknown values`,
+        tiffOf({ ...order, pages: 50, unknown: 100 }),
+        tiffOf({ ...order, pages: 50, unknown: 2_000 }),
       ],
     ]),
   ]

@@ -40,7 +40,7 @@ export async function look({ path }: LookTask): Promise<Look> {
 
 /**
  * Nothing ends the reading of a header once it has begun, not even the end of the thread. For these formats it takes time
- * by the square of the pages, or unpacks texts, so that a file of some megabytes could take minutes or hours: both are
+ * by the square of the pages or values, or unpacks texts, so that a file of some megabytes could take minutes or hours: both are
  * counted first.
  */
 const MAX_PAGES = 4_096
@@ -91,6 +91,8 @@ async function isEndlessPng(file: FileHandle): Promise<boolean> {
 const VALUE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
 /** Pages may name the same values, which are read anew for each: not more than so many times the file. */
 const TIMES_READ = 4
+/** Each value that libtiff does not know is looked for among all others of its page. */
+const MAX_PAIRS = 100_000_000
 const BIG = 43
 
 async function isEndlessTiff(file: FileHandle, size: number): Promise<boolean> {
@@ -104,20 +106,22 @@ async function isEndlessTiff(file: FileHandle, size: number): Promise<boolean> {
   const isBig = number(head, 2, 2) === BIG
   const [countBytes, entryBytes, wordBytes] = isBig ? [8, 20, 8] : [2, 12, 4]
   let at = number(head, wordBytes, wordBytes)
-  let read = 0
+  let [read, pairs] = [0, 0]
   for (let pages = 0; at > 0 && at < size; pages++) {
     const counted = await bytesAt(file, at, countBytes)
     if (counted.bytesRead < countBytes) return false
-    const tableBytes = number(counted.buffer, 0, countBytes) * entryBytes
+    const entries = number(counted.buffer, 0, countBytes)
+    const tableBytes = entries * entryBytes
     if (at + tableBytes > size) return false
     const table = await bytesAt(file, at + countBytes, tableBytes + wordBytes)
     if (table.bytesRead < tableBytes + wordBytes) return false
     read += tableBytes
+    pairs += entries ** 2
     for (let entry = 0; entry < tableBytes; entry += entryBytes) {
       const each = VALUE_BYTES[number(table.buffer, entry + 2, 2)] ?? 0
       read += Math.min(size, each * number(table.buffer, entry + 4, wordBytes))
     }
-    if (pages === MAX_PAGES || read > TIMES_READ * size) return true
+    if (pages === MAX_PAGES || read > TIMES_READ * size || pairs > MAX_PAIRS) return true
     at = number(table.buffer, tableBytes, wordBytes)
   }
   return false
