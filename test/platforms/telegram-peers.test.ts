@@ -95,6 +95,28 @@ t.test('people of several accounts are stored together, and only read once they 
   t.same(first, { id: credentialId, complete: Buffer.from(`${credentialId} 2`) })
 })
 
+t.test('accounts that know many people store them in several statements', async (t) => {
+  const { db, credentialId } = await account(t)
+  const sizes: number[] = []
+  const counting: Queryable = {
+    query: (statement, values) => {
+      sizes.push(`${values?.[2]}`.split(',').length)
+      return db.query(statement, values)
+    },
+  }
+  const writes = peerWrites(counting)
+  const known = [credentialId, await anotherAccount(db), await anotherAccount(db, '3')]
+  const flushed = known.map(async (id) => {
+    const session = new PostgresPeers(counting, { credentialId: id, epoch: 0 }, writes)
+    for (let one = 1; one <= 1_500; one++) await session.peers.store(peer(one, 1))
+    await session.flush()
+  })
+  await Promise.all(flushed)
+  t.same(sizes, [1_500, 2_000, 1_000])
+  const rows = await db.query('select count(*)::int as peers from telegram_peer')
+  t.same(rows, [{ peers: 4_500 }])
+})
+
 const ids = Array.from({ length: 300 }, (_, place) => place + 1)
 
 t.test('sessions that write the same people do not wait for each other for ever', async (t) => {

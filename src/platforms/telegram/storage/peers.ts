@@ -59,8 +59,10 @@ interface NewPeer {
 /** One for all accounts: peers that arrive during a write share the next one. */
 export type PeerWrites = SharedStatements<readonly NewPeer[], undefined>
 
-/** Accounts whose peers are stored with one statement. */
+/** Accounts whose peers are stored together. */
 const MOST_TOGETHER = 500
+/** Peers of one statement: all contacts of many accounts would take longer than a statement may. */
+const MOST_ROWS = 2_000
 
 /** A peer that is stored already is only read: each session meets its own account again, and a lock costs a commit. */
 const insertion = {
@@ -87,17 +89,22 @@ export const peerWrites = (db: Queryable): PeerWrites =>
     async run(all) {
       // Rows are written in one order, so that two nodes cannot deadlock.
       const rows = all.flat().sort(byRow)
-      await db.query(insertion, [
-        arrayLiteral(rows.map(({ owned }) => owned.credentialId)),
-        arrayLiteral(rows.map(({ owned }) => owned.epoch)),
-        arrayLiteral(rows.map(({ peer }) => peer.id)),
-        textArray(rows.map(({ peer }) => peer.accessHash)),
-        rows.map(({ peer }) => peer.isMin),
-        rows.map(({ peer }) => Buffer.from(peer.complete)),
-      ])
+      for (let from = 0; from < rows.length; from += MOST_ROWS) {
+        await insert(db, rows.slice(from, from + MOST_ROWS))
+      }
       return all.map(() => undefined)
     },
   })
+
+const insert = (db: Queryable, rows: readonly NewPeer[]) =>
+  db.query(insertion, [
+    arrayLiteral(rows.map(({ owned }) => owned.credentialId)),
+    arrayLiteral(rows.map(({ owned }) => owned.epoch)),
+    arrayLiteral(rows.map(({ peer }) => peer.id)),
+    textArray(rows.map(({ peer }) => peer.accessHash)),
+    rows.map(({ peer }) => peer.isMin),
+    rows.map(({ peer }) => Buffer.from(peer.complete)),
+  ])
 
 const byRow = (one: NewPeer, other: NewPeer) =>
   one.owned.credentialId - other.owned.credentialId || one.peer.id - other.peer.id
