@@ -19,20 +19,24 @@ export async function sendSpread(
   await Promise.all(Array.from({ length: atOnce }, work))
 }
 
-/** Counts what comes in; `expect` resolves once so much has. */
+/**
+ * Counts what comes in; `expect` resolves once so much has. Some may have come before the call, which comes by another way
+ * than the messages.
+ */
 export class Received {
+  /** Below zero: what came and is not expected yet. */
   #left = 0
   #done: (() => void) | undefined
 
   expect(count: number): Promise<void> {
-    this.#left = count
-    return new Promise((resolve) => {
-      this.#done = resolve
-    })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#done = resolve
+    this.note(-count)
+    return promise
   }
 
   note(count = 1): void {
     this.#left -= count
-    if (this.#left === 0) this.#done?.()
+    if (this.#left <= 0) this.#done?.()
   }
 }
