@@ -35,7 +35,7 @@ interface Network {
   readonly bare: Way
   /** The library where it takes a message for sent before the server has it, as nothing of ours does. */
   readonly unconfirmed?: Way
-  /** The library again, with what comes stored before it is acknowledged: less than that no service does. */
+  /** The library again, which stores updates before it acknowledges them: every service has to do that. */
   readonly storing?: Way
   /** Processor time of ours over that of the library, for a message out and in. */
   readonly targets: { readonly sent: number; readonly received: number }

@@ -283,7 +283,7 @@ class SchemaNaming {
     return isNullable ? { oneOf: [reference, { type: 'null' }] } : reference
   }
 
-  /** Of a set of words without a name, some generators make code that does not compile. */
+  /** Some generators make code that does not compile where a set of words has no name. */
   #named(name: string, schema: Readonly<Record<string, unknown>>): object {
     this.schemas[name] ??= this.replace(schema)
     return { $ref: `#/components/schemas/${name}` }

@@ -48,7 +48,7 @@ export class RecentKeys {
     return true
   }
 
-  /** What was not stored after all is new again. */
+  /** Events that were not stored are new again. */
   forget(keyed: readonly { readonly sourceKey: string }[]): void {
     for (const { sourceKey } of keyed) {
       this.#newer.delete(sourceKey)

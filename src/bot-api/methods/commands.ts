@@ -77,7 +77,7 @@ function placeOf(args: Arguments): string {
 
 const badScope = (problem: string) => badRequest(`can't parse BotCommandScope: ${problem}`)
 
-/** Whoever names no commands takes them away. */
+/** A call without commands takes them away. */
 function commandsOf(args: Arguments): Json {
   if (!args.hasJson('commands')) return []
   const given = args.list('commands', 'commands', 'BotCommand')
