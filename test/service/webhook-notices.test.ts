@@ -20,7 +20,9 @@ t.test('the owner is told in the timeline, once, whatever restarts', async (t) =
   const resting = () =>
     until(async () => {
       const { webhook } = await client.result('GET', `/api_keys/${keyId}`)
-      return Date.parse(webhook.next_attempt_at) > Date.now() + 600_000 && webhook
+      const isResting = Date.parse(webhook.next_attempt_at) > Date.now() + 600_000
+      // The next attempt is known before what went wrong is stored.
+      return isResting && webhook.last_error_message && webhook
     })
   const { state, last_error_message, failing_since } = await resting()
   t.equal(state, 'resting')
