@@ -225,8 +225,8 @@ t.test(
     process.kill(backend?.pid ?? 0, 'SIGKILL')
     const killedAt = performance.now()
     await victim.ended
-    const { ms } = await ageOf(SERVER_MS)
-    t.ok(ms < performance.now() - killedAt + 100, `${ms} ms`)
+    // For a moment after the end of the backend the server still takes connections as before.
+    await until(async () => (await ageOf(SERVER_MS)).ms < performance.now() - killedAt + 100)
     const start =
       '(extract(epoch from clock_timestamp() - pg_postmaster_start_time()) * 1000)::float8'
     t.ok((await ageOf(start)).ms > before.ms, 'though the server itself did not end')
