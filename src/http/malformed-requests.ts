@@ -219,11 +219,14 @@ const statuses: Readonly<Record<string, number>> = {
   HPE_PAUSED_H2_UPGRADE: 505,
 }
 
-/** What Node.js says where the line goes on after a version, or ends by a bare line feed; the code is the same. */
-const NO_END = 'Expected CRLF after version'
+/** The parser has one code for another version, and for a known one after which a line feed alone ends the line. */
+function statusOf({ code, rawPacket, bytesParsed }: ConnectionError): number {
+  const last = (rawPacket as unknown as Buffer | undefined)?.[bytesParsed - 1]
+  if (code === 'HPE_INVALID_VERSION' && last === LINE_FEED) return 400
+  return statuses[code] ?? 400
+}
 
-const statusOf = ({ code, reason }: ConnectionError & { readonly reason?: string }): number =>
-  (reason !== NO_END && statuses[code]) || 400
+const LINE_FEED = 0x0a
 
 const ANSWER = Symbol('answer')
 

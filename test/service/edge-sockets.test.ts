@@ -67,7 +67,7 @@ t.test('what is no HTTP is 400 in the envelope', async (t) => {
 })
 
 t.test('a version of HTTP other than 1.0 and 1.1 is 505', async (t) => {
-  for (const version of ['0.9', '1.2', '2.0', '9.9', '1']) {
+  for (const version of ['0.9', '1.2', '2.0', '9.9', '1', '1.10']) {
     const text = await exchange(port, `GET /name HTTP/${version}\r\n${host}\r\n`)
     isRefusal(t, text, 505, 'HTTP Version Not Supported')
   }
