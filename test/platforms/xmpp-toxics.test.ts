@@ -63,6 +63,8 @@ class Writing {
   readonly sent: string[] = []
   readonly unsure: string[] = []
   readonly refused: string[] = []
+  /** The source keys under which the log has the messages. */
+  readonly keys = new Map<string, string>()
   readonly #over = new AbortController()
   readonly #going: Promise<void>
 
@@ -78,8 +80,10 @@ class Writing {
   async #write(sessions: Sessions, chat: string): Promise<void> {
     for (let count = 1; !this.#over.signal.aborted; count++) {
       const text = `ours ${count}`
+      const requestId = crypto.randomUUID()
+      this.keys.set(text, `own:${requestId}`)
       try {
-        await perform(sessions.current, sending(chat, text))
+        await perform(sessions.current, sending(chat, text), requestId)
         this.sent.push(text)
       } catch (cause) {
         if (!(cause instanceof RequestFailed)) throw cause
@@ -150,9 +154,13 @@ t.test('what spoils the way loses, doubles and swaps nothing', { skip }, async (
   const arrived = told.filter((text) => text.startsWith('theirs'))
   const { resendsLate } = serverUnderTest()
   t.strictSame(resendsLate ? inOrder(arrived) : arrived, theirs)
-  // A session that follows an earlier one may tell of what that one sent: the log knows it by the same key.
   const own = told.filter((text) => text.startsWith('ours'))
   t.strictSame(own, [...new Set(own)], 'no own message is told of twice')
+  // A session may tell of what an earlier one sent.
+  const known = own.filter((text) => !writing.unsure.includes(text))
+  const keys = store.happenings.map(({ sourceKey }) => sourceKey)
+  const others = known.filter((text) => !keys.includes(writing.keys.get(text) ?? ''))
+  t.strictSame(others, [], 'one whose sender knows of it has the key under which the log has it')
   const seen = bodiesOf(friend)
   t.strictSame(seen, [...new Set(seen)], 'nothing twice')
   t.strictSame(seen, inOrder(seen), 'in order')
