@@ -11,7 +11,7 @@ import type { MediaPool } from './pool.ts'
 import { Sealing } from './sealing.ts'
 import { SEGMENT_BYTES } from './tasks/chunks.ts'
 import { HEAD_BYTES } from './tasks/sniff.ts'
-import { explainFullDisk, type TemporaryFiles } from './temporary.ts'
+import { storageFailure, type TemporaryFiles } from './temporary.ts'
 
 /** Longer than allowed. The HTTP layer answers by the status. */
 export class TooLarge extends Error {
@@ -66,7 +66,7 @@ export class Spool {
       return { path, size: pieces.bytes, ...about, ...(sealed && { sealed }), release }
     } catch (error) {
       await release()
-      throw explainFullDisk(error)
+      throw storageFailure(error)
     } finally {
       stream.destroy()
     }

@@ -118,16 +118,16 @@ async function touchedAt(path: string): Promise<number | undefined> {
   }
 }
 
-/** Rethrows it in the words of `explainFullDisk`. */
+/** Rethrows it in the words of `storageFailure`. */
 export function explain(error: unknown): never {
-  throw explainFullDisk(error)
+  throw storageFailure(error)
 }
 
 /**
- * A disk that is full, or fails for other files too, is a temporary failure, as is a folder that was removed. Errors from worker threads have no code, so the
- * message is read.
+ * A disk that is full, or fails for other files too, is a temporary failure, as is a folder that was removed. Errors from
+ * worker threads have no code, so the message is read.
  */
-export function explainFullDisk(error: unknown): unknown {
+export function storageFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const later = (description: string, retryAfterSeconds: number) =>
     failed('unavailable', description, { retryAfterSeconds }, { cause: error })
