@@ -30,6 +30,20 @@ async function anotherAccount(db: Queryable, native = '2'): Promise<number> {
   return row?.id ?? 0
 }
 
+class CountingQueries implements Queryable {
+  count = 0
+  readonly #db: Queryable
+
+  constructor(db: Queryable) {
+    this.#db = db
+  }
+
+  query<Row extends object>(...asked: Parameters<Queryable['query']>): Promise<Row[]> {
+    this.count++
+    return this.#db.query<Row>(...asked)
+  }
+}
+
 const peer = (id: number, version: number, isMin = false) => ({
   id,
   accessHash: Long.fromNumber(version === 1 ? id : id + version).toString(),
@@ -65,13 +79,7 @@ t.test('who is seen again is written again, unless less is known then', async (t
 
 t.test('people of several accounts are stored together, and only read once they are', async (t) => {
   const { db, credentialId } = await account(t)
-  let statements = 0
-  const counting: Queryable = {
-    query: (statement, values) => {
-      statements++
-      return db.query(statement, values)
-    },
-  }
+  const counting = new CountingQueries(db)
   const writes = peerWrites(counting)
   const meet = async (credentialIds: readonly number[], version: number) => {
     const flushed = credentialIds.map(async (id) => {
@@ -83,7 +91,7 @@ t.test('people of several accounts are stored together, and only read once they 
   }
   const all = [credentialId, await anotherAccount(db), await anotherAccount(db, '3')]
   await meet(all, 1)
-  t.equal(statements, 2, 'those that come during a write share the next one')
+  t.equal(counting.count, 2, 'those that come during a write share the next one')
   await meet(all, 1)
   const rows = () =>
     db.query('select id, xmax::text as locked, complete from telegram_peer order by id')
@@ -202,13 +210,7 @@ t.test(
 
 t.test('places of several accounts are stored together, each for itself', async (t) => {
   const { db, credentialId } = await account(t)
-  let statements = 0
-  const counting: Queryable = {
-    query: (statement, values) => {
-      statements++
-      return db.query(statement, values)
-    },
-  }
+  const counting = new CountingQueries(db)
   const defects: unknown[] = []
   const unnoted = (cause: unknown) => defects.push(cause)
   const parts = { db, locationWrites: locationWrites(counting), unnoted }
@@ -217,7 +219,7 @@ t.test('places of several accounts are stored together, each for itself', async 
   const first = own.note([{ message: 1, chat: 5 }])
   const others = [2, 3, 4].map((message) => own.note([{ message, chat: 5 }]))
   await Promise.all([first, ...others, former.note([{ message: 9, chat: 5 }])])
-  t.equal(statements, 1, 'those that came in one turn share a statement')
+  t.equal(counting.count, 1, 'those that came in one turn share a statement')
   t.same(
     await own.find([1, 2, 3, 4, 9]),
     [1, 2, 3, 4].map((message) => ({ message, chat: 5 })),

@@ -13,23 +13,16 @@ from nonebot.adapters.telegram.api import API
 from nonebot.adapters.telegram.exception import ActionFailed
 from nonebot.params import CommandArg
 from pydantic import BaseModel, TypeAdapter
-from wire import Absent, Refused, read, ready, say, serve, snake, sum_of
+from wire import Absent, Refused, read, ready, say, serve, snake, sum_of, with_files
 
 UPLOADING = (
     "sendPhoto sendAudio sendDocument sendVideo sendAnimation sendVoice sendSticker sendMediaGroup editMessageMedia"
 ).split()
 
 
-def with_files(value):
-    """Files in the form that the library sends: a name with the bytes."""
-    if isinstance(value, list):
-        return [with_files(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "upload" not in value:
-        return {name: with_files(item) for name, item in value.items()}
-    with open(value["upload"], "rb") as file:
-        return value["name"], file.read()
+def pair(name, content):
+    """A file as the library sends it."""
+    return name, content
 
 
 def given(value, kind):
@@ -60,7 +53,7 @@ async def main(start):
                 raise Absent(f"{method} of NoneBot has no {name}")
         if "'upload'" in repr(parameters) and method not in UPLOADING:
             raise Absent(f"{method} of NoneBot takes no file")
-        made = {name: given(with_files(value), known[name].annotation) for name, value in parameters.items()}
+        made = {name: given(with_files(value, pair), known[name].annotation) for name, value in parameters.items()}
         try:
             return plain(await getattr(bot, snake(method))(**made))
         except ActionFailed as refused:

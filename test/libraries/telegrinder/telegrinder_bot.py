@@ -18,7 +18,7 @@ from telegrinder.bot.polling import Polling
 from telegrinder.msgspec_utils import decoder
 from telegrinder.rules import Argument, Command
 from telegrinder.types import objects as types
-from wire import Absent, Refused, read, ready, say, serve, snake, sum_of
+from wire import Absent, Refused, read, ready, say, serve, snake, sum_of, with_files
 
 GIVEN = {
     "reply_parameters": types.ReplyParameters,
@@ -40,19 +40,8 @@ def kind_of(name, value):
     return types.ReplyKeyboardRemove if "remove_keyboard" in value else types.ForceReply
 
 
-def with_files(value):
-    if isinstance(value, list):
-        return [with_files(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "upload" not in value:
-        return {name: with_files(item) for name, item in value.items()}
-    with open(value["upload"], "rb") as file:
-        return types.InputFile(value["name"], file.read())
-
-
 def given(name, value):
-    made = with_files(value)
+    made = with_files(value, types.InputFile)
     return kind_of(name, value)(**made) if isinstance(made, dict) else made
 
 
