@@ -61,8 +61,7 @@ export class SigningKeys {
   /** The key that signs now; makes one if there is none. */
   async current(): Promise<{ readonly kid: string; readonly key: Key }> {
     if (!(await this.#signing())) {
-      const now = this.#clock()
-      await this.#create(now, (newest) => newest !== undefined && newest.signsFrom <= now)
+      await this.#create(this.#clock(), (newest) => newest !== undefined && this.#isMade(newest))
     }
     const row = await this.#signing()
     if (!row) throw new Error('there is no key to sign with')
@@ -104,9 +103,15 @@ export class SigningKeys {
     this.#loaded = undefined
   }
 
+  /** Where no key signs yet, a node whose clock is behind takes one that another node has just made. */
   async #signing(): Promise<SigningKey | undefined> {
+    const rows = await this.#rows()
     const now = this.#clock()
-    return (await this.#rows()).find(({ signsFrom }) => signsFrom <= now)
+    return rows.find(({ signsFrom }) => signsFrom <= now) ?? rows.find((key) => this.#isMade(key))
+  }
+
+  #isMade({ signsFrom }: Newest): boolean {
+    return signsFrom <= secondsAfter(this.#clock(), LEEWAY_SECONDS)
   }
 
   async #rows(): Promise<readonly SigningKey[]> {

@@ -225,6 +225,15 @@ t.test('nodes that start together agree on one key', async (t) => {
   t.equal((await database.query('select from signing_key')).length, 1)
 })
 
+t.test('a node whose clock is behind takes the key of the other', async (t) => {
+  const { database } = await testDatabase(t)
+  const vault = await testVault(t, database)
+  const made = await new SigningKeys(database, vault, () => new Date(20_000)).current()
+  const behind = new SigningKeys(database, vault, () => new Date(10_000))
+  t.equal((await behind.current()).kid, made.kid)
+  t.equal((await database.query('select from signing_key')).length, 1)
+})
+
 t.test('two nodes that both found no key make one', async (t) => {
   const { database } = await testDatabase(t)
   const vault = await testVault(t, database)
