@@ -1,6 +1,7 @@
 /** The fence in SQL: a claim and a release raise the epoch, and a write for a credential counts only if the epoch is unchanged. */
 import type { LostCredential, Owned } from '../../actors/ports/ports.ts'
 import type { Queryable } from '../database/database.ts'
+import { wasBlocked, wasDeadlock } from '../database/failures.ts'
 
 /** Called with credentials whose write was refused, because another node has claimed them. */
 export type Fenced = (lost: readonly LostCredential[]) => void
@@ -97,4 +98,38 @@ export function releaseOf(waits: boolean): string {
   )
   update credential c set epoch = released.epoch, node = null, left_node = c.node
     from released where c.id = released.credential_id returning c.id`
+}
+
+/** Free ones, then all, then what is free by now. After a deadlock, which ends at once, the last two once more. */
+const PASSES = 3
+const PASSES_AFTER_DEADLOCK = 5
+
+/**
+ * Carries out a statement for many rows, of which somebody may keep some locked for long: first for those that are free, then,
+ * if it `waits`, for the others. Returns what was done, without what stays locked. Another failure counts only if nothing was done.
+ */
+export async function lockedLast<Key, Done>(
+  keys: readonly Key[],
+  run: (keys: readonly Key[], waits: boolean) => Promise<readonly Done[]>,
+  keyOf: (done: Done) => Key,
+  waits = true,
+): Promise<Done[]> {
+  const all: Done[] = []
+  const left = new Set(keys)
+  let passes = waits ? PASSES : 1
+  for (let pass = 0; pass < passes && left.size > 0; pass++) {
+    const isWaiting = pass % 2 === 1
+    try {
+      const done = await run([...left], isWaiting)
+      for (const one of done) left.delete(keyOf(one))
+      all.push(...done)
+      if (isWaiting) return all
+    } catch (cause) {
+      if (isWaiting && wasDeadlock(cause)) passes = PASSES_AFTER_DEADLOCK
+      if (wasBlocked(cause)) continue
+      if (all.length === 0) throw cause
+      return all
+    }
+  }
+  return all
 }

@@ -14,16 +14,11 @@ import { failed, OwnershipLost, SecretsUnreadable } from '../../machines/model/f
 import type { Happening } from '../../machines/model/happening.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { Database } from '../database/database.ts'
-import {
-  arrayLiteral,
-  lockedLast,
-  type SharedStatements,
-  sharedLookup,
-} from '../database/write-behind.ts'
+import { arrayLiteral, type SharedStatements, sharedLookup } from '../database/write-behind.ts'
 import { forgetLeft, keepLeft, sealOwn } from '../nodes/sign-outs.ts'
 import { wipeAccount } from '../privacy/erase.ts'
 import { UnreadableSecret, type Vault } from '../security/vault.ts'
-import { claimOf, type Fenced, isFree, isKept, releaseOf } from './fence.ts'
+import { claimOf, type Fenced, isFree, isKept, lockedLast, releaseOf } from './fence.ts'
 import { type HealthBuffer, Irregularities } from './health.ts'
 import {
   type IdentityRow,

@@ -146,6 +146,12 @@ export const wasDeadlock = (error: unknown): boolean => stateOf(error) === DEADL
 export const wasBlocked = (error: unknown): boolean =>
   wasDeadlock(error) || stateOf(error) === LOCK_TIMEOUT
 
+/** SQLSTATE: timeouts of a lock and of a statement, and a statement that gave way to another one. */
+const ofOneRow = /^(55P03|57014|40P01|40001)$/
+
+/** Whether one row of the statement may be in the way of all others, while the database is there. */
+export const mayBeOneRow = (error: unknown): boolean => ofOneRow.test(stateOf(error) ?? '')
+
 /** SQLSTATE: what no row with these values gets past. A row without a partition (23514) is taken once there is one. */
 const ofRows = /^(22|23(?!514)|54)/
 

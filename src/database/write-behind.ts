@@ -4,8 +4,9 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
+import { FairSemaphore } from '../fair-semaphore.ts'
 import type { Queryable } from './database.ts'
-import { isRefused, wasBlocked, wasDeadlock } from './failures.ts'
+import { isRefused, mayBeOneRow } from './failures.ts'
 
 const RETRY_MS = 1_000
 
@@ -258,6 +259,8 @@ interface TogetherOptions<Item, Result> {
   readonly most: number
   /** The first statement waits for the end of the event loop's turn: many callers come in the same turn. */
   readonly isGathered?: boolean
+  /** Whose rows an item locks: while somebody keeps a row locked, its owner's items wait alone. */
+  ownerOf?(item: Item): number
   /** All or none. Resolves with a result for each item, in their order. */
   run(items: readonly Item[]): Promise<readonly Result[]>
 }
@@ -268,9 +271,17 @@ interface Waiting<Item, Result> {
   reject(cause: unknown): void
 }
 
+/** Statements of single owners at a time: each may wait for a lock on a connection of its own. */
+const OWNERS_AT_ONCE = 4
+/** How long one of them waits for its turn: the shared statement has waited before. */
+const TURN_MS = 4_000
+
 /** Statements that callers wait for: the first is made at once, and those that arrive meanwhile share the next one. */
 export class SharedStatements<Item, Result> {
   readonly #options: TogetherOptions<Item, Result>
+  /** Owners whose items do not share a statement now: one of them has a locked row. */
+  readonly #alone = new Map<number, SharedStatements<Item, Result>>()
+  readonly #turns = new FairSemaphore({ places: OWNERS_AT_ONCE })
   #waiting: Waiting<Item, Result>[] = []
   #isRunning = false
 
@@ -278,8 +289,10 @@ export class SharedStatements<Item, Result> {
     this.#options = options
   }
 
-  /** Rejects for this item alone, unless the database is away. */
+  /** Rejects for this item alone or for those of its owner, unless the database is away. */
   run(item: Item): Promise<Result> {
+    const alone = this.#alone.get(this.#options.ownerOf?.(item) ?? Number.NaN)
+    if (alone) return alone.run(item)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
       if (!this.#isRunning) void this.#drain()
@@ -300,9 +313,38 @@ export class SharedStatements<Item, Result> {
       const results = await this.#options.run(some.map(({ item }) => item))
       for (const [place, { resolve }] of some.entries()) resolve(results[place] as Result)
     } catch (cause) {
+      if (mayBeOneRow(cause) && this.#separate(some, cause)) return
       const isAway = cause instanceof RequestFailed && cause.failure.code === 'unavailable'
       if (isAway || some.length === 1) for (const { reject } of some) reject(cause)
       else for (const one of some) await this.#together([one])
+    }
+  }
+
+  /** Tries again with a statement for each owner; the next shared statement does not wait for them. False for a single owner. */
+  #separate(some: readonly Waiting<Item, Result>[], cause: unknown): boolean {
+    const { ownerOf, most, run } = this.#options
+    if (!ownerOf) return false
+    const owners = Map.groupBy(some, ({ item }) => ownerOf(item))
+    if (owners.size === 1) return false
+    for (const [owner, items] of owners) {
+      const alone = new SharedStatements<Item, Result>({
+        most,
+        run: (items) => this.#inTurn(() => run(items), cause),
+      })
+      this.#alone.set(owner, alone)
+      alone.#waiting.push(...items)
+      // Items that come meanwhile stay behind those that came before.
+      void alone.#drain().then(() => this.#alone.delete(owner))
+    }
+    return true
+  }
+
+  async #inTurn<Done>(work: () => Promise<Done>, cause: unknown): Promise<Done> {
+    if ((await this.#turns.take(0, AbortSignal.timeout(TURN_MS))) === false) throw cause
+    try {
+      return await work()
+    } finally {
+      this.#turns.release(0)
     }
   }
 }
@@ -320,40 +362,6 @@ export const sharedLookup = <Key, Row>(
       return keys.map((key) => rows.get(key))
     },
   })
-
-/** Free ones, then all, then what is free by now. After a deadlock, which ends at once, the last two once more. */
-const PASSES = 3
-const PASSES_AFTER_DEADLOCK = 5
-
-/**
- * Carries out a statement for many rows, of which somebody may keep some locked for long: first for those that are free, then,
- * if it `waits`, for the others. Returns what was done, without what stays locked. Another failure counts only if nothing was done.
- */
-export async function lockedLast<Key, Done>(
-  keys: readonly Key[],
-  run: (keys: readonly Key[], waits: boolean) => Promise<readonly Done[]>,
-  keyOf: (done: Done) => Key,
-  waits = true,
-): Promise<Done[]> {
-  const all: Done[] = []
-  const left = new Set(keys)
-  let passes = waits ? PASSES : 1
-  for (let pass = 0; pass < passes && left.size > 0; pass++) {
-    const isWaiting = pass % 2 === 1
-    try {
-      const done = await run([...left], isWaiting)
-      for (const one of done) left.delete(keyOf(one))
-      all.push(...done)
-      if (isWaiting) return all
-    } catch (cause) {
-      if (isWaiting && wasDeadlock(cause)) passes = PASSES_AFTER_DEADLOCK
-      if (wasBlocked(cause)) continue
-      if (all.length === 0) throw cause
-      return all
-    }
-  }
-  return all
-}
 
 /** An array of numbers or booleans in PostgreSQL's text form: the driver's own conversion looks at each value's type. */
 export const arrayLiteral = (values: readonly (number | boolean | null | undefined)[]): string =>

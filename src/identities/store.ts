@@ -328,6 +328,7 @@ export class IdentityWrites {
       most: MOST_TOGETHER,
       // A network confirms many messages at once.
       isGathered: true,
+      ownerOf: ({ owned }) => owned.credentialId,
       run: (all) => insertTogether(db, all),
     })
   }

@@ -37,3 +37,31 @@ t.test('the same new ids are stored by results and by the log', async (t) => {
     t.equal(row?.stored, messages.length)
   }
 })
+
+t.test('a locked account keeps its own ids waiting, and those of no other', async (t) => {
+  const { db, credential } = await stage(t)
+  const [locked, ...free] = await Promise.all([credential(), credential(), credential()])
+  const writes = new IdentityWrites(db)
+  const numbers = ['first', 'later']
+  const store = (credentialId = 0, native = '') => {
+    const message = { native, chatId: 1, messageId: 1 + numbers.indexOf(native), own: false }
+    return writes.insert({ credentialId, epoch: 0 }, [], [message])
+  }
+  await db.transaction(async (tx) => {
+    await tx.query('select from credential where id = $1 for update', [locked])
+    let isRefused = false
+    const refused = t.rejects(store(locked, 'first'), { message: 'the database does not answer' })
+    void refused.then(() => {
+      isRefused = true
+    })
+    await Promise.all(free.map((id) => store(id, 'first')))
+    // A transaction may be idle for three seconds.
+    await tx.query('select 1')
+    await Promise.all(free.map((id) => store(id, 'later')))
+    t.notOk(isRefused, 'the next statement of others does not wait for the lock')
+    await refused
+  })
+  await store(locked, 'first')
+  const rows = await db.query('select credential_id from message_identity')
+  t.equal(rows.length, 5)
+})

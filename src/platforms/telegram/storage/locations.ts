@@ -38,6 +38,7 @@ export const locationWrites = (db: Queryable): LocationWrites =>
     most: MOST_TOGETHER,
     // The network answers requests that came together at the same moment.
     isGathered: true,
+    ownerOf: ({ owned }) => owned.credentialId,
     async run(all) {
       const rows = all.flatMap(({ owned, locations }) =>
         locations.map((location) => ({ owned, location })),

@@ -86,6 +86,7 @@ const insertion = {
 export const peerWrites = (db: Queryable): PeerWrites =>
   new SharedStatements({
     most: MOST_TOGETHER,
+    ownerOf: ([first]) => first?.owned.credentialId ?? Number.NaN,
     async run(all) {
       // Rows are written in one order, so that two nodes cannot deadlock.
       const rows = all.flat().sort(byRow)
