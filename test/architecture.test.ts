@@ -340,10 +340,11 @@ t.test('programs go by the code and the reason of a failure, not by its text', a
   t.same(found, [])
 })
 
-/** These match the words of Node.js, PostgreSQL, a network or a browser. */
+/** These match the words of Node.js, PostgreSQL, Piscina, a network or a browser. */
 const matchesWordsOfOthers = [
   'src/database/embedded/launch.ts',
   'src/database/failures.ts',
+  'src/media/pool.ts',
   'src/panel/ui/states.tsx',
 ]
 

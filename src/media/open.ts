@@ -78,7 +78,7 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
   const tools = await confinedTools(options)
   const place = join(folder, 'temporary', encodeURIComponent(node))
   const temporary = await TemporaryFiles.open(place, logger)
-  const pool = createPool()
+  const pool = createPool({ logger })
   measures.waiting(() => pool.waiting)
   const objects = s3 ? new S3Store(s3) : new DiskStore(join(folder, 'objects'))
   // Hardly any address is asked twice.

@@ -1,7 +1,8 @@
 /** The worker threads for bytes: few of them, a bounded queue, a time limit for every task; users take turns. */
 import { availableParallelism } from 'node:os'
-import { MessageChannel } from 'node:worker_threads'
+import { MessageChannel, type ResourceLimits } from 'node:worker_threads'
 import { Piscina } from 'piscina'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
 import type { ProgramTask, Run } from './child.ts'
@@ -14,8 +15,30 @@ export interface Asker {
   readonly signal: AbortSignal
 }
 
-const tooMany = () =>
-  failed('unavailable', 'too many files are being worked on', { retryAfterSeconds: 5 })
+const later = (description: string, retryAfterSeconds: number, cause?: unknown) =>
+  failed('unavailable', description, { retryAfterSeconds }, { cause })
+
+const shuttingDown = (cause?: unknown) => later('the service is shutting down', 1, cause)
+
+const tooMany = () => later('too many files are being worked on', 5)
+
+const tooLong = (milliseconds: number) =>
+  failed('timeout', `the file took longer than ${milliseconds / 1_000} seconds`)
+
+/** Whether a thread has ended by itself, without memory for example. */
+const hasEnded = (cause: unknown): cause is Error =>
+  cause instanceof Error &&
+  (/^ERR_WORKER_/.test(`${(cause as NodeJS.ErrnoException).code}`) ||
+    cause.message.startsWith('worker exited with code'))
+
+/** What happened to a thread in words for the caller; what the task itself has thrown stays as it is. */
+function explained(cause: unknown): unknown {
+  if (hasEnded(cause)) return later('the thread that worked on the file has ended', 5, cause)
+  // Piscina's words for the tasks of a pool that is closed.
+  const isClosed =
+    cause instanceof Error && /^(Terminating worker|The task has been aborted)/.test(cause.message)
+  return isClosed ? shuttingDown(cause) : cause
+}
 
 /** Rejects with `RequestFailed` when too many wait, and with the signal's reason once it aborts. */
 export async function withSemaphore<Result>(
@@ -65,6 +88,9 @@ interface PoolOptions {
   readonly threads?: number
   readonly queue?: number
   readonly taskTakes?: number
+  /** Bytes are outside the heap: a small heap is enough, and keeps garbage small. */
+  readonly heapMegabytes?: number
+  readonly logger?: Pick<Logger, 'error'>
 }
 
 const never = new AbortController().signal
@@ -76,17 +102,19 @@ const common = {
   filename: new URL('./worker.ts', import.meta.url).href,
   minThreads: 0,
   idleTimeout: 30_000,
-  // Bytes are outside the heap: a small heap is enough, and keeps garbage small.
-  resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
 }
 
 export function createPool({
   threads = Math.max(2, availableParallelism() - 1),
   queue = 256,
   taskTakes = 120_000,
+  heapMegabytes = 128,
+  logger,
 }: PoolOptions = {}): MediaPool {
-  const pool = new Piscina({ ...common, maxThreads: threads, maxQueue: queue })
-  const streaming = streamingThread()
+  const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 8 }
+  const pool = new Piscina({ ...common, resourceLimits, maxThreads: threads, maxQueue: queue })
+  const run = runsOn(pool, logger)
+  const streaming = streamingThread(resourceLimits, logger)
   const semaphore = new FairSemaphore({
     places: Math.min(threads, PICTURES_AT_ONCE),
     waiting: queue,
@@ -100,9 +128,9 @@ export function createPool({
       }
       // Cleared with the task: the timer of AbortSignal.timeout would stay until its time is over.
       const limit = new AbortController()
-      const timer = setTimeout(() => limit.abort(), taskTakes).unref()
+      const timer = setTimeout(() => limit.abort(tooLong(taskTakes)), taskTakes).unref()
       try {
-        return await pool.run(task, { name, signal: limit.signal })
+        return await run(task, { name }, limit)
       } finally {
         clearTimeout(timer)
         signal?.throwIfAborted()
@@ -126,12 +154,52 @@ export function createPool({
   }
 }
 
+/**
+ * Rejects in words for the caller. A thread that ends by itself, as without memory, leaves tasks in the queue: where it was
+ * the last one, they fail with it.
+ */
+function runsOn(pool: Piscina, logger: PoolOptions['logger']) {
+  const limits = new Set<AbortController>()
+  const failQueued = (cause: unknown) => {
+    if (pool.threads.length === 0) for (const limit of limits) limit.abort(cause)
+  }
+  // The thread had no task yet, or none any more.
+  pool.on('error', (err) => {
+    logger?.error({ err }, 'a thread for files has ended')
+    failQueued(err)
+  })
+  return async (
+    task: unknown,
+    options: Parameters<Piscina['run']>[1],
+    limit = new AbortController(),
+  ) => {
+    limits.add(limit)
+    try {
+      return await pool.run(task, { ...options, signal: limit.signal })
+    } catch (cause) {
+      if (hasEnded(cause)) failQueued(cause)
+      throw explained(limit.signal.aborted ? limit.signal.reason : cause)
+    } finally {
+      limits.delete(limit)
+    }
+  }
+}
+
 /** More tasks at a time than programs may run, so that readers find a place. */
 const AT_ONCE = 64
 
 /** One more thread, for tasks that are short or wait for a program: they share it and are never killed with it. */
-function streamingThread(): Pick<MediaPool, 'unseal' | 'drive' | 'close'> {
-  const pool = new Piscina({ ...common, maxThreads: 1, concurrentTasksPerWorker: AT_ONCE })
+function streamingThread(
+  resourceLimits: ResourceLimits,
+  logger: PoolOptions['logger'],
+): Pick<MediaPool, 'unseal' | 'drive' | 'close'> {
+  const pool = new Piscina({
+    ...common,
+    resourceLimits,
+    maxThreads: 1,
+    concurrentTasksPerWorker: AT_ONCE,
+  })
+  const runOn = runsOn(pool, logger)
   const closing = new AbortController()
   const driven = new Set<Promise<Run>>()
   const run = async (task: Omit<ProgramTask, 'abort'>, signal: AbortSignal): Promise<Run> => {
@@ -139,7 +207,7 @@ function streamingThread(): Pick<MediaPool, 'unseal' | 'drive' | 'close'> {
     const abort = () => port1.postMessage(undefined)
     signal.addEventListener('abort', abort, { once: true })
     try {
-      const ran: Run = await pool.run(
+      const ran: Run = await runOn(
         { ...task, abort: port2 },
         { name: 'program', transferList: [port2] },
       )
@@ -155,7 +223,7 @@ function streamingThread(): Pick<MediaPool, 'unseal' | 'drive' | 'close'> {
   return {
     unseal({ source, ...task }) {
       const transferList = source instanceof Uint8Array ? [source.buffer as ArrayBuffer] : []
-      return pool.run({ ...task, source }, { name: 'unseal', transferList })
+      return runOn({ ...task, source }, { name: 'unseal', transferList })
     },
     async drive(task, signal) {
       const either = AbortSignal.any([signal, closing.signal])
@@ -167,7 +235,7 @@ function streamingThread(): Pick<MediaPool, 'unseal' | 'drive' | 'close'> {
       return ran
     },
     async close() {
-      closing.abort()
+      closing.abort(shuttingDown())
       await Promise.all(driven)
       await pool.destroy()
     },

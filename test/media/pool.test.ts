@@ -1,0 +1,44 @@
+/** Tasks whose thread ends before them: the caller learns why, nothing waits for ever and the process goes on. */
+import t from 'tap'
+import { createPool } from '../../src/media/pool.ts'
+import { failureOf } from '../support/accounts.ts'
+import { forever } from './rig.ts'
+
+const path = import.meta.filename
+
+t.test('a task that takes too long', async (t) => {
+  const pool = createPool({ threads: 1, taskTakes: 1 })
+  t.teardown(() => pool.close())
+  t.match(await failureOf(pool.of(1).run('look', { path })), {
+    code: 'timeout',
+    description: 'the file took longer than 0.001 seconds',
+  })
+})
+
+t.test('threads without memory, with tasks in the queue', async (t) => {
+  const errors: unknown[] = []
+  const logger = { error: (fields: object) => errors.push(fields) }
+  const pool = createPool({ threads: 1, heapMegabytes: 6, logger })
+  t.teardown(() => pool.close())
+  const ended = { code: 'unavailable', description: 'the thread that worked on the file has ended' }
+  const tasks = Array.from({ length: 3 }, () => pool.run('look', { path }))
+  for (const failure of await Promise.all(tasks.map(failureOf))) t.match(failure, ended)
+  const chunk = { source: Buffer.alloc(32), key: Buffer.alloc(32), index: 0, last: 0 }
+  t.match(await failureOf(pool.unseal(chunk)), ended)
+})
+
+t.test('a pool that is closed meanwhile', async (t) => {
+  const pool = createPool({ threads: 1 })
+  // The thread is there.
+  await pool.run('look', { path })
+  const sleeping = { program: process.execPath, args: ['-e', 'setTimeout(() => {}, 1e6)'] }
+  const tasks = [
+    pool.run('look', { path }),
+    pool.run('look', { path }),
+    pool.drive({ ...sleeping, takes: 60_000 }, forever),
+  ]
+  const failures = tasks.map(failureOf)
+  await pool.close()
+  for (const failure of await Promise.all(failures))
+    t.match(failure, { code: 'unavailable', description: 'the service is shutting down' })
+})
