@@ -46,6 +46,39 @@ t.test('PNG and WebP become JPEGs on white', async (t) => {
   t.ok(dominant.r > 240, 'what was transparent is white')
 })
 
+t.test('a TIFF is a picture wherever its directory is', async (t) => {
+  // Programs write it after the pixels. Files of more than a megabyte are stored while they come, unless they are looked into.
+  for (const [width, height] of [
+    [200, 100],
+    [900, 600],
+  ] as const) {
+    const tiff = await drawn(width, height).tiff({ compression: 'none' }).toBuffer()
+    const at = tiff.readUInt32LE(4)
+    t.ok(at > 16_384)
+    const { media } = await ingest('photo', tiff)
+    t.match(media, { mime: 'image/jpeg', width, height })
+    t.ok((await ingest('document', tiff)).media.thumbnail)
+    const places = [1, 8, 16_383, at + 1, tiff.length - 1, tiff.length, 2 ** 31, 2 ** 32 - 1]
+    for (const place of places) {
+      const hostile = Buffer.from(tiff)
+      hostile.writeUInt32LE(place, 4)
+      const { media } = await ingest('document', hostile)
+      t.match(media, { kind: 'document', thumbnail: undefined }, `a directory at ${place}`)
+    }
+    const many = Buffer.from(tiff)
+    many.writeUInt16LE(65_535, at)
+    t.match((await ingest('document', many)).media, { thumbnail: undefined }, 'too many entries')
+    const raw = Buffer.from(tiff)
+    // The last entry says that it is a raw photo.
+    raw.writeUInt16LE(50_706, at + 2 + (raw.readUInt16LE(at) - 1) * 12)
+    t.match((await ingest('document', raw)).media, { mime: 'image/x-adobe-dng' })
+  }
+  for (const stub of ['II*\0', 'II*\0\0', 'MM\0*\xff\xff\xff\xff']) {
+    const { media } = await ingest('document', Buffer.from(stub, 'latin1'))
+    t.match(media, { kind: 'document', thumbnail: undefined })
+  }
+})
+
 t.test('what is no photo is refused in the reference’s words, and nothing is kept', async (t) => {
   const before = await left()
   const whole = await drawn(800, 800).jpeg().toBuffer()

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import sharp from 'sharp'
 import { isPicture } from '../formats.ts'
 import { pictureOptions } from './picture.ts'
-import { HEAD_BYTES, sniff } from './sniff.ts'
+import { DIRECTORY_BYTES, directoryOf, HEAD_BYTES, sniff, withDirectory } from './sniff.ts'
 
 export interface LookTask {
   readonly path: string
@@ -31,11 +31,18 @@ export async function look({ path }: LookTask): Promise<Look> {
   await using file = await open(path)
   const { size } = await file.stat()
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
-  const mime = await sniff({ head: buffer.subarray(0, bytesRead) })
+  const mime = await typeOf(file, buffer.subarray(0, bytesRead))
   if (mime === undefined) return { size }
   const isReadable = isPicture(mime) && !(await isEndless(file, mime, size))
   const picture = isReadable ? await measure(path) : undefined
   return { size, mime, ...(picture && { picture }) }
+}
+
+async function typeOf(file: FileHandle, head: Buffer): Promise<string | undefined> {
+  const at = directoryOf(head)
+  if (at === undefined || at + DIRECTORY_BYTES <= HEAD_BYTES) return sniff({ head })
+  const { buffer, bytesRead } = await bytesAt(file, at, DIRECTORY_BYTES)
+  return sniff({ head: withDirectory(head, buffer.subarray(0, bytesRead)) })
 }
 
 /**
@@ -113,15 +120,16 @@ async function isEndlessTiff(file: FileHandle, size: number): Promise<boolean> {
     const entries = number(counted.buffer, 0, countBytes)
     const tableBytes = entries * entryBytes
     if (at + tableBytes > size) return false
+    pairs += entries ** 2
+    if (pairs > MAX_PAIRS) return true
     const table = await bytesAt(file, at + countBytes, tableBytes + wordBytes)
     if (table.bytesRead < tableBytes + wordBytes) return false
     read += tableBytes
-    pairs += entries ** 2
     for (let entry = 0; entry < tableBytes; entry += entryBytes) {
       const each = VALUE_BYTES[number(table.buffer, entry + 2, 2)] ?? 0
       read += Math.min(size, each * number(table.buffer, entry + 4, wordBytes))
     }
-    if (pages === MAX_PAGES || read > TIMES_READ * size || pairs > MAX_PAIRS) return true
+    if (pages === MAX_PAGES || read > TIMES_READ * size) return true
     at = number(table.buffer, tableBytes, wordBytes)
   }
   return false
