@@ -26,7 +26,6 @@ export function isDeeperThan(text: string, limit: number): boolean {
 const DEPTH = 100
 
 const TRUE = ['true', 'yes', '1']
-const NOTHING = ['', 'null']
 
 export class Arguments {
   readonly #values: ReadonlyMap<string, string>
@@ -114,15 +113,9 @@ export class Arguments {
     return this.#values.has(name)
   }
 
-  /** Whether a structured parameter is present; `null` counts as absent, also in text. */
-  hasJson(name: string): boolean {
-    const value = this.#values.get(name)
-    return value !== undefined && !NOTHING.includes(value.trim())
-  }
-
-  /** The value of a structured parameter; undefined if it is absent or no JSON. */
+  /** The value of a structured parameter; undefined if it is absent or no JSON. `null` is a value, as in the reference. */
   json(name: string): unknown {
-    const text = this.#values.get(name) ?? 'null'
+    const text = this.#values.get(name) ?? ''
     if (isDeeperThan(text, DEPTH)) return undefined
     const value = parsed(text)
     // NUL characters written as escapes show only after parsing.
@@ -132,25 +125,30 @@ export class Arguments {
     return value
   }
 
-  /**
-   * A list that must be there; `what` names the parameter where it is no JSON, `items` what belongs into the list.
-   * `null` in text is JSON and no list: libraries of Go write it for one that nothing was put into.
-   */
-  list(name: string, what: string, items: string): unknown[] {
+  /** The value of a structured parameter; `what` names one that is no JSON: `reply parameters JSON object`. */
+  parsed(name: string, what: string): unknown {
     const value = this.json(name)
-    if (Array.isArray(value)) return value
-    const isJson = value !== undefined || (this.has(name) && !this.hasJson(name))
-    const problem = isJson ? `expected an Array of ${items}` : `can't parse ${what} JSON object`
-    throw failed('bad_request', problem)
+    if (value === undefined) throw failed('bad_request', `can't parse ${what}`)
+    return value
   }
 
-  /** The members of a structured parameter; `what` names it in the refusal of a value that is no object. */
+  /** A list that must be there; `what` names the parameter where it is no JSON, `items` what belongs into the list. */
+  list(name: string, what: string, items: string): unknown[] {
+    const value = this.parsed(name, `${what} JSON object`)
+    if (Array.isArray(value)) return value
+    throw failed('bad_request', `expected an Array of ${items}`)
+  }
+
+  /** An object that must be there; `what` names the parameter in refusals. */
+  object(name: string, what: string, expected = `object expected as ${what}`): object {
+    const value = this.parsed(name, `${what} JSON object`)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+    throw failed('bad_request', expected)
+  }
+
+  /** Its members, read like the parameters of a call. */
   members(name: string, what: string): Arguments {
-    const value = this.json(name)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw failed('bad_request', `can't parse ${what} JSON object`)
-    }
-    return Arguments.from(value)
+    return Arguments.from(this.object(name, what))
   }
 
   /** A negative or absent id becomes 0, which no message has. */
@@ -171,7 +169,7 @@ const headOf = (text: string, length: number): string =>
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) ?? undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }

@@ -48,9 +48,9 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
 
 /** `results` of answerInlineQuery. */
 export function inlineResultsOf(call: Call): InlineResult[] {
-  if (!call.args.hasJson('results')) return []
-  const given = call.args.json('results')
-  if (given === undefined) throw badRequest("can't parse JSON encoded inline query results")
+  if (!call.args.has('results')) return []
+  const given = call.args.parsed('results', 'JSON encoded inline query results')
+  if (given === null) return []
   if (!Array.isArray(given)) throw badRequest('expected an Array of inline query results')
   if (given.length > RESULTS) throw badRequest('too many inline query results specified')
   const results = given.map((value: unknown) => {
@@ -68,9 +68,8 @@ export function inlineResultsOf(call: Call): InlineResult[] {
 
 /** `result` of methods that take one alone. */
 export function inlineResultOf(call: Call): InlineResult {
-  if (!call.args.hasJson('result')) throw badRequest("result isn't specified")
-  const given = call.args.json('result')
-  if (given === undefined) throw badRequest("can't parse JSON encoded web view query results")
+  if (!call.args.has('result')) throw badRequest("result isn't specified")
+  const given = call.args.parsed('result', 'JSON encoded web view query results')
   const result = inlineResult(call, given)
   assertId(result)
   return result
@@ -169,7 +168,7 @@ function plainOf(type: string, item: Arguments): Content | undefined {
 
 /** `input_message_content`, or the text that older libraries write beside it. */
 function messageOf(item: Arguments, isRequired: boolean): Content | undefined {
-  if (!item.hasJson('input_message_content')) return plainTextOf(item)
+  if (!item.has('input_message_content')) return plainTextOf(item)
   const value = item.json('input_message_content')
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badRequest('Field "input_message_content" must be of type Object')
@@ -186,7 +185,7 @@ function messageOf(item: Arguments, isRequired: boolean): Content | undefined {
     return contactOf(given)
   }
   if (given.has('payload')) return { kind: 'invoice', invoice: invoiceOf(given) }
-  if (given.hasJson('rich_message'))
+  if (given.has('rich_message'))
     throw badRequest('Rich messages are not supported in inline results')
   if (isRequired) throw badRequest('Input message content is not specified')
   return undefined
@@ -203,18 +202,14 @@ const START = /^[\w-]{1,64}$/
 
 /** The button above the results; `switch_pm_…` are older names of it. */
 export function inlineButtonOf(args: Arguments): InlineButton | undefined {
-  if (!args.hasJson('button')) {
+  if (!args.has('button')) {
     const text = args.text('switch_pm_text')
     return text === undefined ? undefined : startButton(text, args.text('switch_pm_parameter'))
   }
-  const given = args.json('button')
-  if (given === undefined) throw badRequest("can't parse inline query results button JSON object")
-  const wrong = (problem: string) =>
-    badRequest(`can't parse inline query results button: ${problem}`)
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw wrong('InlineQueryResultsButton must be an Object')
-  }
-  const button = Arguments.from(given)
+  const name = 'inline query results button'
+  const wrong = (problem: string) => badRequest(`can't parse ${name}: ${problem}`)
+  const { message } = wrong('InlineQueryResultsButton must be an Object')
+  const button = Arguments.from(args.object('button', name, message))
   const text = button.text('text')
   if (text === undefined) throw wrong('Can\'t find field "text"')
   if (button.has('start_parameter')) return startButton(text, button.text('start_parameter'))

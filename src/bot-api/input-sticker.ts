@@ -45,8 +45,7 @@ export async function newStickersOf(call: Call): Promise<NewSticker[]> {
 export async function newStickerOf(call: Call): Promise<NewSticker> {
   const older = await olderStickerOf(call, 'sticker')
   if (older) return older
-  const given = call.args.json('sticker')
-  if (given === undefined) throw badRequest("can't parse sticker JSON object")
+  const given = call.args.parsed('sticker', 'sticker JSON object')
   return inputSticker(call, given, "can't parse sticker", 'auto')
 }
 
@@ -63,13 +62,13 @@ async function olderStickerOf(call: Call, parameter: string): Promise<NewSticker
   const isOlder = (name: string) => args.has(name) || uploadOf(call, args, name) !== undefined
   const source = Object.keys(OLDER).find(isOlder)
   const format = source && OLDER[source]
-  if (args.hasJson(parameter) || !source || !format) return undefined
+  if (args.has(parameter) || !source || !format) return undefined
   const emojis = (args.text('emojis') ?? '').match(/\p{RGI_Emoji}/gv) ?? []
   const list = new Arguments([['emoji_list', JSON.stringify(emojis)]])
   return {
     emojis: emojisOf(list, `can't parse ${source}`),
     keywords: [],
-    ...maskOf(args, "can't parse mask position"),
+    ...maskOf(args, ...MASK_PROBLEMS),
     format,
     media: await stickerFileOf(call, source),
   }
@@ -124,7 +123,7 @@ const isEmoji = (text: string) =>
   /^\p{RGI_Emoji}$/v.test(text) || /^\p{RGI_Emoji}$/v.test(`${text}\ufe0f`)
 
 export function keywordsOf(args: Arguments, problem: string): readonly string[] {
-  if (!args.hasJson('keywords')) return []
+  if (!args.has('keywords')) return []
   const given = args.json('keywords')
   if (given === undefined) throw badRequest(`${problem}can't parse keywords JSON object`)
   if (!Array.isArray(given)) throw badRequest(`${problem}field "keywords" must be an Array`)
@@ -134,10 +133,22 @@ export function keywordsOf(args: Arguments, problem: string): readonly string[] 
   })
 }
 
-export function maskOf(args: Arguments, problem: string): { readonly mask?: MaskPosition } {
-  if (!args.hasJson('mask_position')) return {}
+/** What is said of a `mask_position` that is a parameter of its own, and of one that is no JSON. */
+export const MASK_PROBLEMS = [
+  "can't parse mask position",
+  "can't parse mask position JSON object",
+] as const
+
+export function maskOf(
+  args: Arguments,
+  problem: string,
+  broken = `${problem}: MaskPosition must be an Object`,
+): { readonly mask?: MaskPosition } {
+  if (!args.has('mask_position')) return {}
   const given = args.json('mask_position')
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  if (given === null) return {}
+  if (given === undefined) throw badRequest(broken)
+  if (typeof given !== 'object' || Array.isArray(given)) {
     throw badRequest(`${problem}: MaskPosition must be an Object`)
   }
   const item = Arguments.from(given)

@@ -169,9 +169,8 @@ export function buttonsOf(args: Arguments, platform: Platform): Buttons | undefi
 }
 
 function markupIn(args: Arguments): Record<string, unknown> | undefined {
-  if (!args.hasJson('reply_markup')) return undefined
-  const markup = args.json('reply_markup')
-  if (markup === undefined) throw badRequest("can't parse reply keyboard markup JSON object")
+  if (!args.has('reply_markup')) return undefined
+  const markup = args.parsed('reply_markup', 'reply keyboard markup JSON object')
   if (!isObject(markup)) throw badRequest('object expected as reply markup')
   return markup
 }

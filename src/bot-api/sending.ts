@@ -128,7 +128,7 @@ export function directTopicOf(args: Arguments): Pick<DirectTerms<number>, 'direc
 /** The conversation with a channel that a message goes to, and the terms on which it suggests a post. */
 function directTermsOf(args: Arguments): DirectTerms<number> {
   const topic = directTopicOf(args)
-  if (!args.hasJson('suggested_post_parameters')) return topic
+  if (!args.has('suggested_post_parameters')) return topic
   const terms = args.members('suggested_post_parameters', 'suggested post parameters')
   return { ...topic, suggested: postTermsOf(terms) }
 }
@@ -139,7 +139,7 @@ function postTermsOf(args: Arguments): PostTerms {
   if (sendAt !== 0 && (ahead < SOONEST || ahead > LATEST)) {
     throw failed('bad_request', 'SCHEDULE_DATE_INVALID')
   }
-  const price = args.hasJson('price') && priceFrom(args.json('price'))
+  const price = args.has('price') && priceFrom(args.json('price'))
   return { ...(price && { price }), ...(sendAt > 0 && { sendAt }) }
 }
 
@@ -203,7 +203,7 @@ const FLAT = ['receiver_user_id', 'callback_query_id']
 /** Undefined where the message is for the whole chat. */
 function ephemeralOf(args: Arguments): Ephemeral | undefined {
   const name = 'ephemeral_message_parameters'
-  if (!args.hasJson(name)) {
+  if (!args.has(name)) {
     return FLAT.some((flat) => args.has(flat) && args.text(flat) !== '0')
       ? termsOf(args)
       : undefined
@@ -271,16 +271,12 @@ interface ReplyTarget {
 
 /** Which message a call answers: `reply_parameters`, or the older parameters. */
 export function replyOf(args: Arguments, platform: Platform): ReplyTarget {
-  if (!args.hasJson('reply_parameters')) {
+  if (!args.has('reply_parameters')) {
     const replyTo = args.messageId('reply_to_message_id')
     if (replyTo === 0) return {}
     return { replyTo, replyOptional: args.boolean('allow_sending_without_reply') }
   }
-  const value = args.json('reply_parameters')
-  if (value === undefined) throw failed('bad_request', "can't parse reply parameters JSON object")
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw failed('bad_request', 'object expected as reply parameters')
-  }
+  const value = args.object('reply_parameters', 'reply parameters')
   if (Object.keys(value).length === 0) return {}
   const { message_id, chat_id, allow_sending_without_reply } = value as Record<string, unknown>
   if (message_id === undefined) throw failed('bad_request', 'can\'t find field "message_id"')

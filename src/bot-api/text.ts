@@ -23,15 +23,10 @@ export const previewParameters = {
 } as const
 
 export function previewOf(args: Arguments): { readonly preview?: Preview } {
-  if (!args.hasJson('link_preview_options')) {
+  if (!args.has('link_preview_options')) {
     return args.boolean('disable_web_page_preview') ? { preview: { isOff: true } } : {}
   }
-  const value = args.json('link_preview_options')
-  if (value === undefined)
-    throw failed('bad_request', "can't parse link preview options JSON object")
-  if (typeof value !== 'object' || Array.isArray(value)) {
-    throw failed('bad_request', 'object expected as link preview options')
-  }
+  const value = args.object('link_preview_options', 'link preview options')
   const { url, ...rest } = value as Record<string, unknown>
   const wants = (name: string) => booleanOf(rest, name)
   const isSmall = wants('prefer_small_media')

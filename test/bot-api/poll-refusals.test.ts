@@ -81,7 +81,7 @@ t.test(
     [quiz({ correct_option_ids: [2] }), wrongRight],
     [quiz({ correct_option_ids: [-1] }), wrongRight],
     [quiz({ correct_option_ids: [0, 0.5] }), wrongRight],
-    [quiz({ correct_option_ids: ['0'] }), wrongRight],
+    [quiz({ correct_option_ids: ['0'] }), 'correct option identifier must be of type Number'],
     [quiz({ correct_option_id: 2 }), wrongRight],
     [
       quiz({ correct_option_ids: [0], explanation: 'x'.repeat(201) }),
@@ -98,7 +98,7 @@ t.test(
       quiz({ allow_adding_options: true, is_anonymous: false, correct_option_ids: [0] }),
       "options can't be added to quizzes",
     ],
-    [{ country_codes: 'IR' }, 'expected an Array of String as country_codes'],
+    [{ country_codes: 'IR' }, "can't parse country_codes JSON object"],
     [{ country_codes: manyOf(13, 'IR') }, 'too many country codes specified'],
     [{ country_codes: ['iran'] }, 'invalid country code specified'],
     [{ country_codes: ['ir'] }, 'invalid country code specified'],

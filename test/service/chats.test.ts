@@ -131,7 +131,7 @@ t.test('keyboards are shown as given, and changed by edits', async (t) => {
   t.notOk((await send({ inline_keyboard: [] })).body.result.reply_markup)
   t.notOk((await send({ inline_keyboard: [[], []] })).body.result.reply_markup)
   t.match(await send({ remove_keyboard: true }), { status: 200 })
-  t.match(await send('null'), { status: 200 })
+  t.match(await send('null'), bad('object expected as reply markup'))
 })
 
 t.test('a markup that asks for nothing is none', async (t) => {

@@ -102,7 +102,7 @@ t.test('a list of its author alone is left alone by others', async (t) => {
 t.test('what is no checklist is refused', async (t) => {
   const wrong = [
     [undefined, 'parameter "checklist" is required'],
-    ['x', "can't parse checklist JSON object"],
+    ['x', "can't parse InputChecklist JSON object"],
     [{ title: 'x' }, 'expected an Array of InputChecklistTask'],
     [{ title: 'x', tasks: [] }, 'a checklist needs at least one task'],
     [{ title: '', tasks }, 'the title of the checklist is empty'],

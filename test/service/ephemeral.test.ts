@@ -41,7 +41,7 @@ t.test('only administrators may begin, and only in groups', async (t) => {
   const broken = { ephemeral_message_parameters: '[1]' }
   t.match(
     await call('sendMessage', { text: 'x', ...broken }),
-    bad("can't parse ephemeral message parameters JSON object"),
+    bad('object expected as ephemeral message parameters'),
   )
   const live = { latitude: 1, longitude: 2, live_period: 60, ...forAda }
   t.match(

@@ -105,7 +105,7 @@ t.test('what is no story is refused', async (t) => {
     [{ active_period: '' }, 'invalid story active period specified'],
     [{ caption: 'x'.repeat(2049) }, 'message caption is too long'],
     [{ areas: [{ position: {} }] }, 'areas of stories are not supported on Sandbox'],
-    [{ areas: {} }, 'expected an Array of StoryArea'],
+    [{ areas: {} }, 'expected an Array of InputStoryArea'],
   ]
   for (const [offer, description] of offers) {
     t.match(await post({ content: photo, ...day, ...offer }), bad(description), description)

@@ -25,9 +25,10 @@ function queryOf(args: Arguments): string {
 const managing = { user_id: 'integer' } as const
 
 function addedOf(args: Arguments): readonly number[] {
-  const added = args.json('added_user_ids') ?? []
-  const areIds = Array.isArray(added) && added.every((id) => Number.isSafeInteger(id) && id > 0)
-  if (!areIds) throw badRequest('wrong added_user_ids specified')
+  if (!args.has('added_user_ids')) return []
+  const added = args.list('added_user_ids', 'added_user_ids', 'user identifiers')
+  const isId = (id: unknown): id is number => Number.isSafeInteger(id) && Number(id) > 0
+  if (!added.every(isId)) throw badRequest('wrong added_user_ids specified')
   return added
 }
 
@@ -158,9 +159,7 @@ const isHash = (text: string) => Buffer.from(text, 'base64').length === HASH_BYT
 
 /** Throws `bad_request` for what the reference does not take. */
 function passportErrorsOf(args: Arguments): PassportError[] {
-  const errors = args.json('errors')
-  if (!Array.isArray(errors)) throw badRequest("can't parse errors JSON object")
-  return errors.map(errorOf)
+  return args.list('errors', 'errors', 'PassportElementError').map(errorOf)
 }
 
 function errorOf(value: unknown): PassportError {

@@ -135,7 +135,7 @@ export const businessMethods: readonly Method[] = [
     ['photo'],
     async (call) => {
       // Without a connection no file is inspected.
-      if (call.args.hasJson('photo')) assertBusiness(call)
+      if (call.args.has('photo')) assertBusiness(call)
       return { kind: 'set_profile_photo', ...(await profilePhoto(call)) }
     },
   ),
@@ -228,7 +228,7 @@ export const businessMethods: readonly Method[] = [
 ]
 
 function acceptedOf(args: Arguments): AcceptedGifts {
-  if (!args.hasJson('accepted_gift_types')) throw badRequest("accepted gift types aren't specified")
+  if (!args.has('accepted_gift_types')) throw badRequest("accepted gift types aren't specified")
   const types = args.members('accepted_gift_types', 'accepted gift types')
   return {
     unlimited: types.boolean('unlimited_gifts'),

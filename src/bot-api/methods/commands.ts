@@ -57,10 +57,10 @@ const getMyCommands: Method = {
 
 function placeOf(args: Arguments): string {
   const language = languageOf(args)
-  const scope = args.hasJson('scope') ? args.json('scope') : { type: 'default' }
-  if (typeof scope !== 'object' || scope === null || Array.isArray(scope)) {
-    throw badScope('BotCommandScope must be an Object')
-  }
+  const wrong = "can't parse BotCommandScope: BotCommandScope must be an Object"
+  const scope = args.has('scope')
+    ? args.object('scope', 'BotCommandScope', wrong)
+    : { type: 'default' }
   const given = Arguments.from(scope)
   const type = given.text('type')
   if (type === undefined) throw badScope('Can\'t find field "type"')
@@ -79,7 +79,7 @@ const badScope = (problem: string) => badRequest(`can't parse BotCommandScope: $
 
 /** A call without commands takes them away. */
 function commandsOf(args: Arguments): Json {
-  if (!args.hasJson('commands')) return []
+  if (!args.has('commands')) return []
   const given = args.list('commands', 'commands', 'BotCommand')
   if (given.length > COMMANDS) throw badRequest('BOT_COMMANDS_TOO_MUCH')
   return given.map((value: unknown) => {

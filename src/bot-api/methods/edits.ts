@@ -24,7 +24,7 @@ const editMessageText: Method = {
   required: [...required, 'text'],
   run: async (call) => {
     const { args } = call
-    if (args.hasJson('rich_message')) {
+    if (args.has('rich_message')) {
       return result(
         await edit(call, async () => ({ kind: 'edit', content: await richContent(call) })),
       )

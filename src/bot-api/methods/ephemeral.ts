@@ -42,7 +42,7 @@ const editEphemeralMessageText: Method = {
   required: [...required, 'text'],
   run: async (call) => {
     const change = changedOf(call)
-    const content = call.args.hasJson('rich_message')
+    const content = call.args.has('rich_message')
       ? await richContent(call)
       : { kind: 'text' as const, ...textOf(call.args), ...previewOf(call.args) }
     return result(await call.perform({ ...change, content }))

@@ -107,10 +107,10 @@ interface ProfilePhoto {
 
 /** `photo` is an InputProfilePhoto: its file comes along with the call. */
 export async function profilePhoto(call: Call): Promise<ProfilePhoto> {
-  if (!call.args.hasJson('photo')) throw badRequest("photo isn't specified")
-  const given = call.args.json('photo')
-  if (typeof given !== 'object' || given === null) throw badRequest("can't parse photo JSON object")
-  const item = Arguments.from(given)
+  if (!call.args.has('photo')) throw badRequest("photo isn't specified")
+  const item = Arguments.from(
+    call.args.object('photo', 'photo', 'object expected as profile photo'),
+  )
   const type = item.text('type')
   if (type !== 'static' && type !== 'animated')
     throw badRequest('unsupported profile photo type specified')

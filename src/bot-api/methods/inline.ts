@@ -129,9 +129,7 @@ const savePreparedKeyboardButton: Method = {
   required: ['user_id', 'button'],
   run: async ({ args, perform }) => {
     const person = args.userId()
-    const given = args.json('button')
-    if (given === undefined) throw badRequest("can't parse keyboard button JSON object")
-    const key = keyFrom(given)
+    const key = keyFrom(args.parsed('button', 'keyboard button JSON object'))
     if (!SHARING.some((name) => key.more?.[name])) throw badRequest('BUTTON_TYPE_INVALID')
     return result(await perform({ kind: 'prepare_key', person, key }))
   },

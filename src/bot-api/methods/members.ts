@@ -1,7 +1,6 @@
 /** Methods about the members of a chat, and the permissions that they have there. */
-import { badRequest } from '../../../machines/model/failure.ts'
 import { PERMISSIONS, type Permission, RIGHTS } from '../../../machines/model/rights.ts'
-import { Arguments } from '../arguments.ts'
+import type { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
 
 /** `permissions` of a call: what members may do, some of it implied by the rest. */
@@ -28,12 +27,7 @@ const WITH: readonly (readonly [name: Permission, source: Permission])[] = [
 
 /** A ChatPermissions object; `can_send_media_messages` is the older name for all kinds of media. */
 export function permissionsOf(args: Arguments): Permission[] {
-  const given = args.json('permissions')
-  if (given === undefined) throw badRequest("can't parse permissions JSON object")
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw badRequest('object expected as permissions')
-  }
-  const wanted = Arguments.from(given)
+  const wanted = args.members('permissions', 'permissions')
   const may = new Set(PERMISSIONS.filter((name) => wanted.boolean(`can_${name}`)))
   const add = (names: readonly Permission[]) => {
     for (const name of names) may.add(name)

@@ -119,8 +119,8 @@ function priceOf(value: unknown): Price {
 }
 
 function tipsOf(args: Arguments, maxTip: number): number[] {
-  const given = args.json('suggested_tip_amounts') ?? []
-  if (!Array.isArray(given)) throw badRequest('expected an Array of suggested tip amounts')
+  if (!args.has('suggested_tip_amounts')) return []
+  const given = args.list('suggested_tip_amounts', 'suggested_tip_amounts', 'suggested tip amounts')
   const tips = given.map(numberIn)
   const isRising = tips.every((tip, place) => tip > (tips[place - 1] ?? 0) && tip <= maxTip)
   if (tips.length > TIPS || !isRising) throw badRequest('TIP_AMOUNTS_INVALID')

@@ -129,9 +129,8 @@ function votingOf(
 }
 
 function countriesOf(args: Arguments): readonly string[] {
-  if (!args.hasJson('country_codes')) return []
-  const given = args.json('country_codes')
-  if (!Array.isArray(given)) throw badRequest('expected an Array of String as country_codes')
+  if (!args.has('country_codes')) return []
+  const given = args.list('country_codes', 'country_codes', 'String')
   if (given.length > MOST_COUNTRIES) throw badRequest('too many country codes specified')
   const isCode = (code: unknown): code is string =>
     typeof code === 'string' && /^[A-Z]{2}$/.test(code)
@@ -174,7 +173,9 @@ const IN_OPTIONS: readonly MediaType[] = [...EVERYWHERE, ...OPTION_MEDIA, 'link'
 async function withMedia(call: Call, poll: Poll): Promise<Poll> {
   const { args } = call
   const read = (name: string) =>
-    args.hasJson(name) ? pollMediaOf(call, args.json(name), BESIDE) : undefined
+    args.has(name)
+      ? pollMediaOf(call, args.parsed(name, 'InputPollMedia JSON object'), BESIDE)
+      : undefined
   const media = await read('media')
   const explanationMedia = poll.isQuiz && (await read('explanation_media'))
   const given = args.json('options') as readonly { readonly media?: unknown }[]
@@ -246,12 +247,15 @@ function linkOf(item: Arguments): string {
 }
 
 function rightOf(args: Arguments, options: number): readonly number[] {
-  const several = args.json('correct_option_ids')
+  const several = 'correct_option_ids'
   const single = args.has('correct_option_id')
     ? [args.integer('correct_option_id', { min: -1, max: options })]
     : []
-  const right = Array.isArray(several) ? several : single
-  const isRight = (place: unknown) =>
+  const what = 'correct option identifiers'
+  const right = args.has(several) ? args.list(several, what, what) : single
+  if (right.some((place) => typeof place !== 'number'))
+    throw badRequest('correct option identifier must be of type Number')
+  const isRight = (place: unknown): place is number =>
     Number.isInteger(place) && Number(place) >= 0 && Number(place) < options
   if (right.length === 0 || !right.every(isRight)) {
     throw badRequest('wrong correct option identifier specified')

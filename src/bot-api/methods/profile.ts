@@ -214,10 +214,10 @@ const setShort = setter(
   'set_about',
 )
 
-const objectOf = (args: Arguments, parameter: string): Json => {
-  const value = args.hasJson(parameter) ? args.json(parameter) : {}
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json
-  throw failed('bad_request', `object expected as ${parameter}`)
+/** `what` names the parameter where it is no JSON, `type` where it is no object. */
+function objectOf(args: Arguments, parameter: string, what: string, type: string): Json {
+  const wrong = `can't parse ${what}: ${type} must be an Object`
+  return args.has(parameter) ? (args.object(parameter, what, wrong) as Json) : {}
 }
 
 /** Where none is set for a chat, that of all chats applies; where none is set at all, the commands are listed. */
@@ -230,20 +230,24 @@ function menuButtonShown(kept: Json | undefined, { args }: Call): Json {
 const MENU_BUTTONS = ['default', 'commands', 'web_app']
 
 function menuButtonOf({ args }: Call): Json {
-  const button = objectOf(args, 'menu_button') as { readonly type?: Json }
+  const button = objectOf(args, 'menu_button', 'menu button', 'MenuButton') as {
+    readonly type?: Json
+  }
   const { type } = button
   if (type === undefined) return { type: 'default' }
   if (MENU_BUTTONS.some((known) => known === type)) return button
   throw failed('bad_request', "can't parse menu button: MenuButton has unsupported type")
 }
 
+const RIGHTS_TYPE = 'ChatAdministratorRights'
+
 /** The rights asked for as the reference has them: those that the kind of chat knows, and no others. */
 async function rightsOf({ args, platform, perform }: Call): Promise<Json> {
-  const asked = objectOf(args, 'rights') as Readonly<Record<string, Json>>
+  const asked = objectOf(args, 'rights', RIGHTS_TYPE, RIGHTS_TYPE) as Readonly<Record<string, Json>>
   for (const name of ['is_anonymous', ...RIGHTS.map((right) => `can_${right}`)]) {
     if (typeof (asked[name] ?? false) !== 'boolean') {
       const problem = `Field "${name}" must be of type Boolean`
-      throw failed('bad_request', `can't parse ChatAdministratorRights: ${problem}`)
+      throw failed('bad_request', `can't parse ${RIGHTS_TYPE}: ${problem}`)
     }
   }
   const wanted = Arguments.from(asked)

@@ -66,10 +66,8 @@ function giverOf({ args, platform }: Call): number {
 }
 
 function reactionsOf(args: Arguments): Reaction[] {
-  if (!args.hasJson('reaction')) return []
-  const given = args.json('reaction')
-  if (!Array.isArray(given)) throw badRequest('expected an Array of ReactionType')
-  return given.map(reactionOf)
+  if (!args.has('reaction')) return []
+  return args.list('reaction', 'reaction types', 'ReactionType').map(reactionOf)
 }
 
 function reactionOf(value: unknown): Reaction {

@@ -194,7 +194,7 @@ const sendPaidMedia: Method = {
 
 async function paidContent(call: Call): Promise<Content> {
   const { args } = call
-  if (!args.hasJson('media')) throw badRequest('parameter "media" is required')
+  if (!args.has('media')) throw badRequest('parameter "media" is required')
   const stars = Number(args.text('star_count'))
   if (!Number.isInteger(stars) || stars < 1 || stars > MOST_STARS) {
     throw badRequest('invalid media price specified')
@@ -286,9 +286,7 @@ const inItem = (place: number) => (cause: unknown) => {
 
 function objectIn(args: Arguments): unknown {
   if (!args.has('media')) throw badRequest('parameter "media" is required')
-  const given = args.json('media')
-  if (given === undefined) throw badRequest("can't parse input media JSON object")
-  return given
+  return args.parsed('media', 'input media JSON object')
 }
 
 type Called = 'InputMedia' | 'InputPaidMedia'

@@ -9,6 +9,7 @@ import {
   emojisOf,
   formatOf,
   keywordsOf,
+  MASK_PROBLEMS,
   maskOf,
   newStickerOf,
   newStickersOf,
@@ -218,8 +219,7 @@ export const stickerSetMethods: readonly Method[] = [
     'Gives a sticker its emoji',
     { emoji_list: 'json' },
     (args) => {
-      if (args.json('emoji_list') === undefined)
-        throw badRequest("can't parse emoji list JSON array")
+      args.parsed('emoji_list', 'emoji list JSON array')
       return { do: 'emojis', emojis: emojisOf(args, "can't parse emoji list") }
     },
   ),
@@ -233,7 +233,7 @@ export const stickerSetMethods: readonly Method[] = [
     'setStickerMaskPosition',
     'Says where a mask is put on a face',
     { mask_position: 'json' },
-    (args) => ({ do: 'mask', ...maskOf(args, "can't parse mask position") }),
+    (args) => ({ do: 'mask', ...maskOf(args, ...MASK_PROBLEMS) }),
   ),
   stickerMethod(
     'setChatStickerSet',

@@ -70,7 +70,7 @@ type StoryKind = 'photo' | 'video'
 
 /** An InputStoryContent: its file comes along with the call. */
 function contentOf({ args }: Call): readonly [kind: StoryKind, item: Arguments] {
-  if (!args.hasJson('content')) throw badRequest("story content isn't specified")
+  if (!args.has('content')) throw badRequest("story content isn't specified")
   const item = args.members('content', 'story content')
   const kind = (['photo', 'video'] as const).find((known) => known === item.text('type'))
   if (!kind) throw badRequest('invalid story content type specified')
@@ -85,9 +85,8 @@ function fileOf(call: Call, kind: StoryKind, item: Arguments): Promise<Media> {
 }
 
 function assertNoAreas({ args, platform }: Call): void {
-  if (!args.hasJson('areas')) return
-  const areas = args.json('areas')
-  if (!Array.isArray(areas)) throw badRequest('expected an Array of StoryArea')
+  if (!args.has('areas')) return
+  const areas = args.list('areas', 'story areas', 'InputStoryArea')
   if (areas.length > 0) throw badRequest(`areas of stories are not supported on ${platform.name}`)
 }
 

@@ -165,14 +165,9 @@ const MOST_TASKS = 30
 const TITLE_LENGTH = 255
 const TASK_LENGTH = 100
 
-const objectOf = (value: unknown, what: string): object => {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw badRequest(`can't parse ${what} JSON object`)
-}
-
 function checklistOf(args: Arguments): Content {
-  if (!args.hasJson('checklist')) throw badRequest('parameter "checklist" is required')
-  const given = objectOf(args.json('checklist'), 'checklist')
+  if (!args.has('checklist')) throw badRequest('parameter "checklist" is required')
+  const given = args.object('checklist', 'InputChecklist', NO_OBJECT)
   const { tasks } = given as { tasks?: unknown }
   if (!Array.isArray(tasks)) throw badRequest('expected an Array of InputChecklistTask')
   if (tasks.length === 0) throw badRequest('a checklist needs at least one task')
@@ -194,8 +189,11 @@ function checklistOf(args: Arguments): Content {
   return { kind: 'checklist', checklist }
 }
 
-function taskOf(value: unknown): ChecklistTask {
-  const given = objectOf(value, 'checklist task')
+const NO_OBJECT = "can't parse InputChecklist: expected an Object"
+
+function taskOf(given: unknown): ChecklistTask {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw badRequest(NO_OBJECT)
   const { id } = given as { id?: unknown }
   if (typeof id !== 'number' || !Number.isInteger(id) || id < 1 || id >= 2 ** 31) {
     throw badRequest('the identifier of a task must be positive')
