@@ -18,6 +18,9 @@ export const MEDIA_KINDS = [
 
 export type MediaKind = (typeof MEDIA_KINDS)[number]
 
+/** The widest that bot libraries hold in most numbers: a larger one costs a bot the whole batch of updates. */
+export const LARGEST_INTEGER = 2 ** 31 - 1
+
 export interface Media {
   readonly kind: MediaKind
   readonly file: FileRef

@@ -1,4 +1,5 @@
 /** Runs ffprobe on sound and film, and reads its answer. */
+import { LARGEST_INTEGER } from '../../machines/model/media.ts'
 import { demuxerOf } from './formats.ts'
 
 export interface Probe {
@@ -55,7 +56,8 @@ export function readProbe(output: Buffer): Probe | undefined {
   const duration = Number(said?.format?.duration)
   return {
     hasCover: streams.some(isCover),
-    ...(duration > 0 && { durationSeconds: Math.max(1, Math.round(duration)) }),
+    ...(duration > 0 &&
+      duration <= LARGEST_INTEGER && { durationSeconds: Math.max(1, Math.round(duration)) }),
     ...(film && { video: shown(film, duration) }),
     ...(sound && { audio: { codec: sound.codec_name ?? '' } }),
     ...(tags.title && { title: tags.title.slice(0, 256).toWellFormed() }),

@@ -7,6 +7,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import type { Media } from '../../machines/model/media.ts'
 import { findTools } from '../../src/media/confinement.ts'
+import { readProbe } from '../../src/media/probe.ts'
 import { drawn, serviceRig } from './service-rig.ts'
 
 const searchPath = process.env.PATH ?? ''
@@ -14,6 +15,15 @@ const tools = await findTools(searchPath)
 const skip = tools ? false : 'ffmpeg is not installed'
 const folder = mkdtempSync(join(tmpdir(), 'chapar-film-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+
+t.test('a length that no library can hold is none', async (t) => {
+  const lasting = (duration: string) =>
+    readProbe(
+      Buffer.from(JSON.stringify({ streams: [{ codec_type: 'audio' }], format: { duration } })),
+    )
+  t.match(lasting('2147483647.0'), { durationSeconds: 2_147_483_647 })
+  t.notMatch(lasting('4294967294.0'), { durationSeconds: Number })
+})
 
 const sine = ['-f', 'lavfi', '-i', 'sine=frequency=440:duration=3']
 const screen = (size: string) => ['-f', 'lavfi', '-i', `testsrc=size=${size}:rate=10:duration=2`]

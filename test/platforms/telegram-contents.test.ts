@@ -1,6 +1,7 @@
 /** Contents that bots write and people pass on, as an account of Telegram hears them; and what it changes of itself. */
 import { Long, type tl } from '@mtcute/core'
 import t from 'tap'
+import { documentOf as mediaOf } from '../../src/platforms/telegram/reading/media.ts'
 import { refused } from '../service/scene.ts'
 import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
@@ -14,6 +15,21 @@ const bold = (text: string): tl.RawTextBold => ({ _: 'textBold', text: plain(tex
 const nothing: tl.RawTextEmpty = { _: 'textEmpty' }
 const caption = (text: tl.TypeRichText): tl.RawPageCaption => ({
   ...{ _: 'pageCaption', text, credit: nothing },
+})
+
+t.test('a length that no library can hold is none', async (t) => {
+  const lasting = (duration: number) => {
+    const attributes: tl.TypeDocumentAttribute[] = [
+      { _: 'documentAttributeVideo', duration, w: 320, h: 240 },
+    ]
+    const facts = { accessHash: Long.ZERO, fileReference: new Uint8Array(), date: 1, dcId: 2 }
+    const file = { id: Long.ONE, mimeType: 'video/mp4', size: 900, attributes, ...facts }
+    return mediaOf({ _: 'document', ...file }, { chat: '1', of: 'profile' })
+  }
+  t.match(lasting(3.5), { durationSeconds: 3 })
+  for (const impossible of [4_294_967_294, Number.NaN, Number.POSITIVE_INFINITY]) {
+    t.notMatch(lasting(impossible), { durationSeconds: Number })
+  }
 })
 
 t.test('an account of Telegram hears what bots write', async (t) => {

@@ -154,6 +154,12 @@ t.test('the origin of what is passed on is no more than a claim', async (t) => {
     direction: 'incoming',
     message: { forward: { from: 'hidden', name: 'ada', at: 1_577_836_800 } },
   })
+  const sentAt = (at: number) => ({ message: { forward: { name: 'ada', at } } })
+  const delay = forwarded.getChild('delay')!
+  delay.attrs.stamp = '-271821-04-20T00:00:00Z'
+  t.match(reading(chat(body('first words'), forwarded)), sentAt(0))
+  delay.attrs.stamp = '+275760-09-13T00:00:00Z'
+  t.notMatch(reading(chat(body('first words'), forwarded)), sentAt(8_640_000_000_000))
 })
 
 t.test('a shared link is the file behind it', async (t) => {

@@ -53,8 +53,15 @@ t.test('impossible measures count for nothing', async (t) => {
   const odd = [xml('dimensions', {}, 'wide'), xml('size', {}, '-1')]
   const content = read(link, shared(odd))
   t.match(content, { kind: 'media', media: { kind: 'document', name: 'summit.bin' } })
-  t.notHas(content, { media: { width: Number } })
-  t.notHas(content, { media: { size: Number } })
+  t.notMatch(content, { media: { width: Number } })
+  t.notMatch(content, { media: { size: Number } })
+  const fact = (name: string) => xml(name, {}, '999999999999999')
+  const figures = ['width', 'height', 'length', 'size'].map(fact)
+  const huge = read(link, shared([xml('media-type', {}, 'image/jpeg'), ...figures]))
+  t.notMatch(huge, { media: { width: Number } }, 'libraries hold no such number')
+  t.notMatch(huge, { media: { height: Number } })
+  t.notMatch(huge, { media: { durationSeconds: Number } })
+  t.match(huge, { media: { kind: 'document', size: 999_999_999_999_999 } }, 'and no such photo')
 })
 
 t.test('a long text is cut between characters', (t) => {

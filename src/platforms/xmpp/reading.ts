@@ -5,6 +5,7 @@ import type { Content, Message, Reaction } from '../../../machines/model/content
 import type { Happening } from '../../../machines/model/happening.ts'
 import { RecentMap } from '../kit/recent-map.ts'
 import { nameOf, parseAddress, personAt, privateChat, whispering } from './address.ts'
+import { timeIn } from './archive.ts'
 import { readContact } from './contact.ts'
 import type { IncomingMessage } from './delivery.ts'
 import { readInvitation } from './invitation.ts'
@@ -197,8 +198,7 @@ export function forwardOf(message: Element): Pick<Message, 'forward'> {
   const forwarded = message.getChild('forwarded', ns.forward)
   const from = parseAddress(forwarded?.getChild('message')?.attrs.from)
   if (!from) return {}
-  const stamp = Date.parse(forwarded?.getChild('delay', ns.delay)?.attrs.stamp ?? '')
-  const at = Number.isNaN(stamp) ? 0 : Math.floor(stamp / 1000)
+  const at = timeIn(forwarded?.getChild('delay', ns.delay)) ?? 0
   return { forward: { from: 'hidden', name: nameOf(from.bare), at } }
 }
 

@@ -1,6 +1,6 @@
 /** Pictures and files of the network in neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Media, MediaKind } from '../../../../machines/model/media.ts'
+import { LARGEST_INTEGER, type Media, type MediaKind } from '../../../../machines/model/media.ts'
 import { type FileName, writeFileName } from '../files.ts'
 
 type PlaceOf<Name> = Name extends FileName ? Omit<Name, 'id' | 'size'> : never
@@ -71,12 +71,12 @@ function factsOf({ attributes }: tl.RawDocument): Facts {
   const video = found('documentAttributeVideo')
   const audio = found('documentAttributeAudio')
   const size = found('documentAttributeImageSize') ?? video
-  const duration = video?.duration ?? audio?.duration
+  const duration = video?.duration ?? audio?.duration ?? Number.NaN
   return {
     kind: kindOf({ sticker, video, audio, isAnimated: !!found('documentAttributeAnimated') }),
     ...(name && { name }),
     ...(size && { width: size.w, height: size.h }),
-    ...(duration !== undefined && { durationSeconds: Math.floor(duration) }),
+    ...(duration <= LARGEST_INTEGER && { durationSeconds: Math.floor(duration) }),
     ...(audio?.title && { title: audio.title }),
     ...(audio?.performer && { performer: audio.performer }),
     ...(sticker?.alt && { emoji: sticker.alt }),

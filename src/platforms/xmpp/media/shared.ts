@@ -1,7 +1,7 @@
 /** Files that people share as links (XEP-0066): their kind, and the facts that stand beside the link (XEP-0446, XEP-0447; XEP-0385). */
 import { type Element, xml } from '@xmpp/client'
 import type { Content } from '../../../../machines/model/content.ts'
-import type { Media, MediaKind } from '../../../../machines/model/media.ts'
+import { LARGEST_INTEGER, type Media, type MediaKind } from '../../../../machines/model/media.ts'
 import { ns } from '../namespaces.ts'
 import { readStyled } from '../styling/read.ts'
 
@@ -40,9 +40,9 @@ function thumbnail(media: Media | undefined): Element | false {
   return xml('thumbnail', attributes)
 }
 
-const measures = (width: number | undefined, height: number | undefined) => ({
-  ...(width && { width }),
-  ...(height && { height }),
+const measures = (width = 0, height = 0) => ({
+  ...(width > 0 && width <= LARGEST_INTEGER && { width }),
+  ...(height > 0 && height <= LARGEST_INTEGER && { height }),
 })
 
 /** The facts as the sender states them, without impossible values. */
@@ -57,14 +57,14 @@ function readFacts(file: Element | undefined): Facts {
   const [across, down] = text('dimensions')?.split('x') ?? []
   const width = whole(text('width') ?? across)
   const height = whole(text('height') ?? down)
-  const length = whole(text('length'))
+  const durationSeconds = Math.round((whole(text('length')) ?? Number.NaN) / 1000)
   const small = file.getChild('thumbnail', ns.thumbnails)?.attrs
   return {
     ...(name && { name }),
     ...(mime && /^[\w.+-]{1,60}\/[\w.+-]{1,90}$/.test(mime) && { mime }),
     ...(size !== undefined && { size }),
     ...measures(width, height),
-    ...(length !== undefined && { durationSeconds: Math.round(length / 1000) }),
+    ...(durationSeconds <= LARGEST_INTEGER && { durationSeconds }),
     ...(isLink(small?.uri) && {
       thumbnail: {
         kind: 'photo',
@@ -118,8 +118,10 @@ export function sharedFile(message: Element, text: string | undefined): Content 
   const { pathname } = new URL(link)
   const facts = readFacts(sharing?.getChild('file', ns.fileFacts) ?? media?.getChild('file'))
   const name = facts.name ?? nameInLink(link)
+  // Only a document may have any size.
+  const isTooLarge = (facts.size ?? 0) > LARGEST_INTEGER
   const kind =
-    sharing?.attrs.disposition === 'attachment'
+    isTooLarge || sharing?.attrs.disposition === 'attachment'
       ? 'document'
       : facts.mime === undefined
         ? kindByName(pathname)
