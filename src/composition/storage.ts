@@ -74,7 +74,9 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
 
   const redis = config.redisUrl === undefined ? {} : { redisUrl: config.redisUrl }
   const opening = createJobs({ databaseUrl, logger, ...redis })
-  const jobs = await (config.redisUrl ? concerningBoth('REDIS_URL', opening) : opening)
+  const jobs = await (config.redisUrl
+    ? concerningBoth('REDIS_URL', opening)
+    : concerning(store, opening))
   opened.defer(() => jobs.close())
   metrics.jobQueueUp(() => (jobs.trouble() === null ? 1 : 0))
 

@@ -171,13 +171,19 @@ t.test('a file system that is read-only, or full', { timeout: 100_000 }, async (
 })
 
 t.test('a disk that is too small for the database', async (t) => {
-  const disk = await mounted(t, '8m')
-  if (!disk) return t.pass('a disk of its own cannot be mounted here')
-  await refused(
-    t,
-    { DATA_DIR: join(disk.path, 'data') },
-    /^chapar: DATA_DIR: .*No space left on device/,
-  )
+  for (const size of ['8m', '20m']) {
+    const disk = await mounted(t, size)
+    if (!disk) return t.pass('a disk of its own cannot be mounted here')
+    const DATA_DIR = join(disk.path, 'data')
+    await refused(t, { DATA_DIR }, /^chapar: DATA_DIR: .*: the disk is full \(ENOSPC\)/)
+  }
+})
+
+t.test('a database that cannot take the tables of the queues', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.query('drop schema bullmq cascade')
+  await database.query('create schema bullmq create table job (foreign_to_us int)')
+  await refused(t, { DATABASE_URL: url }, /^chapar: DATABASE_URL: relation "job" already exists/)
 })
 
 t.test('a key file that is missing, broken or a folder', { timeout: 100_000 }, async (t) => {

@@ -47,6 +47,10 @@ async function initialise(home: Home, binaries: Binaries, draft: string, durable
     cwd: '/',
     env: environment,
     timeout: 120_000,
+  }).catch((cause) => {
+    // What it writes last may be of what failed because of that.
+    if (!/No space left on device|Check free disk space/.test(cause.stderr)) throw cause
+    throw Object.assign(new Error('the disk is full', { cause }), { code: 'ENOSPC', path: draft })
   })
   await rename(handover, passwordFile(draft))
 }
