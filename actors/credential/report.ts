@@ -111,10 +111,14 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
     if (!signal.aborted) actor.send(event)
   }
   return {
-    opened: (identity) => {
+    opened: (identity, latencyMs) => {
       actor.identified(identity.native)
       store.saveIdentity(owned, identity).catch(actor.onDefect)
-      send({ type: 'session.opened' })
+      const isProven = latencyMs !== undefined
+      if (isProven && !signal.aborted) {
+        store.noteHealth(owned, { healthy: true, at: actor.now(), latencyMs })
+      }
+      send({ type: 'session.opened', ...(isProven && { isProven }) })
     },
     lost: (reason, retryAfterSeconds) =>
       send({ type: 'session.lost', reason, retryAfterMs: (retryAfterSeconds ?? 0) * 1000 }),

@@ -258,7 +258,11 @@ export interface LinkedAccount {
 
 /** A session reports; it does not throw. Every call returns at once, but the two that store. */
 export interface SessionReport {
-  opened(identity: AccountIdentity): void
+  /**
+   * `latencyMs`: of an answer of the network that came just now over the open connection, so that no probe has to show that the
+   * account works.
+   */
+  opened(identity: AccountIdentity, latencyMs?: number): void
   /** Transient: the credential reconnects with backoff. The session is over. */
   lost(reason: Reason, retryAfterSeconds?: number): void
   /** The network restricts the account for a time; the session goes on. */

@@ -62,7 +62,8 @@ type CredentialCommand =
   | RequestAbandoned
 
 type SessionEvent =
-  | { readonly type: 'session.opened' }
+  /** `isProven`: the network has just answered over the connection. */
+  | { readonly type: 'session.opened'; readonly isProven?: boolean }
   | { readonly type: 'session.lost'; readonly reason: Reason; readonly retryAfterMs?: number }
   | {
       readonly type: 'session.limited'

@@ -128,7 +128,17 @@ export const credentialMachine = credential.createMachine({
           },
           initial: 'opening',
           states: {
-            opening: { on: { 'session.opened': { target: 'verifying' } } },
+            opening: {
+              on: {
+                'session.opened': [
+                  {
+                    guard: { type: 'isUnproven', params: ({ event }) => event.isProven !== true },
+                    target: 'verifying',
+                  },
+                  ...proven,
+                ],
+              },
+            },
             verifying: {
               invoke: { src: 'probe' },
               on: {

@@ -114,6 +114,7 @@ export const credential = setup({
     mayReclaim: ({ context }) => !context.reclaimed,
     isDoubtful: ({ context }, mayPass: boolean) => mayPass && !context.isDoubted,
     isOwnStorage: (_, reason: Reason) => reason === 'storage',
+    isUnproven: (_, isUnproven: boolean) => isUnproven,
     isLimited: ({ context }) => context.limit !== undefined,
     needsNewSession: ({ context }) => context.failedProbes + 1 >= RENEW_AFTER_FAILED_PROBES,
   },

@@ -135,6 +135,21 @@ t.test('Telegram accounts miss nothing', async (t) => {
     t.equal(asked(), before + 2)
   })
 
+  await t.test('a session that goes on needs no probe, a first one does', async (t) => {
+    const { open } = await live(t, stage)
+    const first = await open()
+    const [, none] = await first.reported('opened')
+    t.equal(none, undefined, 'what it asks at first may take long')
+    await first.stop()
+    const asked = network.requests('users.getUsers')
+    const began = performance.now()
+    const again = await open()
+    const took = performance.now() - began
+    const [, latencyMs] = await again.reported('opened')
+    t.ok(typeof latencyMs === 'number' && latencyMs > 0 && latencyMs <= took, `${latencyMs} ms`)
+    t.equal(network.requests('users.getUsers'), asked + 1)
+  })
+
   await t.test('a flood wait is told with its end, and hinders nothing else', async (t) => {
     const { person, friend, open, store, write } = await live(t, stage)
     const session = await open()

@@ -64,7 +64,8 @@ t.test('the poll', async (t) => {
     const stub = await startStub(t)
     stub.next('getUpdates', html)
     const open = await session(t, stub.url, telegramBot)
-    await open.reported('opened')
+    const [, latencyMs] = await open.reported('opened')
+    t.ok(typeof latencyMs === 'number' && latencyMs > 0, 'its answer is as good as a probe')
     const [first, odd, strange, last] = [update('one'), update('odd'), update('new'), update('two')]
     const { update_id } = strange
     const unknown = { update_id, something_new: { a: [1] } }

@@ -64,6 +64,7 @@ export class TelegramSession implements Session {
   readonly #life: SessionLife
   #isOpened = false
   #isConnected = false
+  #connectedAt = 0
   #giveUp: NodeJS.Timeout | undefined
 
   constructor(
@@ -139,25 +140,28 @@ export class TelegramSession implements Session {
     const { signal } = this.#life
     await this.#parts.client.connect()
     const options = { signal, readsOnly: true }
+    const askedAt = performance.now()
     const [user] = await this.#parts.calls.call(
       { _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] },
       options,
     )
+    const latencyMs = performance.now() - Math.max(askedAt, this.#connectedAt)
     if (user?._ !== 'user') throw new Error('The network does not say who the account is')
-    await this.#findPosition()
+    const wasKnown = await this.#findPosition()
     if (signal.aborted) return
     this.#parts.recovery.begin()
     this.#live()
     this.#isOpened = true
-    this.#report.opened(identityOf(user))
+    // What a first start asks may take long, or fail: only a probe shows how the connection is by then.
+    this.#report.opened(identityOf(user), wasKnown ? latencyMs : undefined)
     await this.#parts.client.notifyLoggedIn(user)
     this.#parts.recovery.resume()
   }
 
-  /** An account without a checkpoint begins with the updates from now on. */
-  async #findPosition(): Promise<void> {
+  /** An account without a checkpoint begins with the updates from now on. Resolves with whether there was nothing to ask. */
+  async #findPosition(): Promise<boolean> {
     const { updates } = this.#parts.client
-    if (!updates || updates.pts !== undefined) return
+    if (!updates || updates.pts !== undefined) return true
     const options = { signal: this.#life.signal, readsOnly: true }
     const state = await this.#parts.calls.call({ _: 'updates.getState' }, options)
     updates.pts = state.pts
@@ -171,6 +175,7 @@ export class TelegramSession implements Session {
     this.#parts.state.begin(state, channels)
     // Stored before the first update, so that updates from now on can be fetched again.
     await this.#report.events([], this.#parts.state.checkpoint())
+    return false
   }
 
   /** The library reconnects by itself; the session ends if that takes too long. */
@@ -185,6 +190,7 @@ export class TelegramSession implements Session {
   }
 
   #connected() {
+    this.#connectedAt = performance.now()
     if (!this.#isOpened || this.#isConnected || this.#life.isOver) return
     this.#resume().catch((cause) => this.#defect(cause))
   }

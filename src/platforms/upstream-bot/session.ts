@@ -124,7 +124,13 @@ export class BotApiSession implements Session {
     const { client, forgives } = this.#options
     const report = this.#report
     const steadiness = { report, signal, endingOf, forgives, isForgivable: isOfNetwork }
-    report.opened(await steadily(() => client.me({ signal }), steadiness))
+    let askedAt = 0
+    const ask = () => {
+      askedAt = performance.now()
+      return client.me({ signal })
+    }
+    const account = await steadily(ask, steadiness)
+    report.opened(account, performance.now() - askedAt)
     await this.#updates.run(steadiness)
   }
 

@@ -23,6 +23,16 @@ t.test('it is online only once a probe has passed', async (t) => {
   t.same(rig.logger.errors, [])
 })
 
+t.test('a session that the network has just answered is online without a probe', async (t) => {
+  const rig = new CredentialRig(t)
+  rig.platform.onOpen = ({ report }) => report.opened(somebody, 42)
+  const actor = rig.activate()
+  await settled()
+  t.equal(stateOf(actor), 'live.online')
+  t.equal(rig.platform.session.probes, 0)
+  t.same(rig.store.health, [{ healthy: true, latencyMs: 42, at: rig.clock.now() }])
+})
+
 t.test('a session that never opens is given up after a minute', async (t) => {
   const rig = new CredentialRig(t)
   rig.platform.onOpen = () => undefined

@@ -233,6 +233,15 @@ t.test(
   },
 )
 
+t.test('a session that the network has just answered needs no probe', async (t) => {
+  const answered = { type: 'session.opened', isProven: true } as const
+  const walk = begin().send(granted, answered)
+  t.equal(walk.state, 'live.online.quiet')
+  t.same(walk.running, ['session'])
+  const limit = { reason: 'flood_wait' as const, forMs: 5_000, until: 9_000 }
+  t.equal(begin({ limit }).send(granted, answered).state, 'live.limited.quiet')
+})
+
 t.test('after a flood wait the round trip is proved before anything is taken up', async (t) => {
   const walk = online().send(limited(30_000, 30_000)).elapse('limitEnds')
   t.equal(walk.state, 'live.starting.verifying')

@@ -118,7 +118,7 @@ export function run(
     store.touched()
   }
   const report: SessionReport = {
-    opened: (identity) => note('opened', identity),
+    opened: (identity, latencyMs) => note('opened', identity, latencyMs),
     lost: (reason, seconds) => note('lost', reason, seconds),
     limited: (kind, seconds) => note('limited', kind, seconds),
     unshared: () => note('unshared'),
