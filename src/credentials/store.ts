@@ -311,7 +311,11 @@ export class PostgresCredentialStore implements CredentialStore {
                  from unnest($1::bigint[], $2::bigint[]) as o (id, epoch)
                  left join credential c on c.id = o.id where c.epoch is distinct from o.epoch`,
       },
-      [owned.map(({ credentialId }) => credentialId), owned.map(({ epoch }) => epoch)],
+      // Of all accounts, each second: the driver makes a string of each element and escapes it.
+      [
+        arrayLiteral(owned.map(({ credentialId }) => credentialId)),
+        arrayLiteral(owned.map(({ epoch }) => epoch)),
+      ],
     )
   }
 
