@@ -32,6 +32,11 @@ interface Cost {
   readonly resting: number
 }
 
+interface Library extends Cost {
+  /** Milliseconds from the start of its process until all are there; undefined where it opens only some of them. */
+  readonly active: number | undefined
+}
+
 interface Run {
   readonly first: Started
   readonly again: Started
@@ -54,19 +59,24 @@ async function measure(stage: Stage, name: string, crowd: Crowd): Promise<Findin
   })
 }
 
-async function costOfLibrary(crowd: Crowd): Promise<Cost> {
+async function costOfLibrary(crowd: Crowd): Promise<Library> {
+  const began = now()
   const bare = await crowd.bare()
   const count = Math.min(MOST_BARE, crowd.accounts.length) - FIRST_BARE
   await bare.ask('open', FIRST_BARE)
+  const firstTook = now() - began
   const before = await bare.ask<Memory>('memory')
   const worked = await bare.ask<number>('processor')
+  const goesOn = now()
   await bare.ask('open', count)
+  const took = firstTook + now() - goesOn
   const opening = ((await bare.ask<number>('processor')) - worked) / count
   await pause(SETTLES_MS)
   const resting = await restOf(bare)
   const memory = perAccount(before, await bare.ask<Memory>('memory'), count)
   await bare.stop()
-  return { memory, opening, resting }
+  const active = crowd.accounts.length > MOST_BARE ? undefined : took
+  return { memory, opening, resting, active }
 }
 
 const perAccount = (before: Memory, after: Memory, count: number): Memory => ({
@@ -133,7 +143,7 @@ async function troubleOf({ sql }: Stage, service: Service): Promise<string> {
 function findings(
   what: string,
   { first, again, cost, descriptors, stopped, left, trouble }: Run,
-  bare: Cost,
+  bare: Library,
   targets: { readonly start: number | undefined; readonly idle: number | undefined },
 ): Finding[] {
   const { start, idle } = targets
@@ -147,6 +157,7 @@ function findings(
     {
       what: '  to all online',
       ours: seconds(again.active),
+      ...(bare.active && { bare: seconds(bare.active), ratio: again.active / bare.active }),
       ...(start && below(again.active, start, seconds(start))),
     },
     { what: '  the same for the first time', ours: seconds(first.active) },
