@@ -1,4 +1,6 @@
 /** Compressed bodies are read up to a limit, and nothing that unpacks one outlives it; no call pays for files that it does not have. */
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
 import { Readable, type Transform } from 'node:stream'
 import { createGunzip, deflateSync, gzipSync } from 'node:zlib'
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
@@ -73,4 +75,35 @@ t.test('the parser of forms listens to no answer, and hears of each form', async
   })
   const form = { 'content-type': 'multipart/form-data; boundary=x' }
   t.strictSame(await ask('/call', form), { listeners, isForm: true })
+})
+
+t.test('nobody listens for a body that has come with its head', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const listened: unknown[] = []
+  await app.register(async (scope) => {
+    await parseCalls(scope)
+    scope.post('/call', async (request) => {
+      const { raw } = request
+      const on = raw.on.bind(raw)
+      raw.on = (name, listener) => {
+        listened.push(name)
+        return on(name, listener)
+      }
+      // The key is admitted first.
+      await undefined
+      return wholeBody(request, LIMIT)
+    })
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  const call = `POST /call HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${small.length}\r\n\r\n${small}`
+  // The second one shows that the first was read to its end.
+  for (const _ of [1, 2]) {
+    socket.write(call)
+    const [answer] = await once(socket, 'data')
+    t.match(`${answer}`, `${small}`)
+  }
+  t.strictSame(listened, [])
 })

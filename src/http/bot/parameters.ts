@@ -1,6 +1,7 @@
 /** Reads the parameters of a bot call: query, urlencoded, JSON or multipart, compressed or not. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { createGunzip, createInflate } from 'node:zlib'
 import multipart, { type FastifyMultipartOptions } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -100,6 +101,7 @@ export async function wholeBody(request: FastifyRequest, limit: number): Promise
   const encoding = encodingOf(request)
   // Known from the head: a client that waits before it sends so much is answered at once.
   if (Number(request.headers['content-length']) > limit) throw tooLong()
+  if (isHere(request)) await endOfTurn()
   const received = arrived(request.raw) ?? (await collect(request.raw, limit))
   if (encoding === 'plain') return received
   const unpacking = encoding === 'gzip' ? createGunzip() : createInflate()
@@ -114,6 +116,10 @@ export async function wholeBody(request: FastifyRequest, limit: number): Promise
     unpacking.destroy()
   }
 }
+
+/** Whether all of a body has come and only its end is not told yet, which happens in the same turn of the event loop. */
+const isHere = ({ raw: { complete, readableLength: bytes }, headers }: FastifyRequest): boolean =>
+  !complete && bytes > 0 && bytes === Number(headers['content-length'])
 
 /**
  * A body that is shorter than what a stream holds has come with its head, and is taken at once: a stream that flows tells
