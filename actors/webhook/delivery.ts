@@ -366,7 +366,9 @@ export class WebhookDelivery {
       }
       this.#moved = { cursor, cancel: later(this.#world.clock, report, MOVED_LAG_MS) }
     }
-    this.poke()
+    if (this.#reading.waiting === 0 && this.#feed.isCaughtUp) return
+    // By turns: one statement stores hundreds of keys, and all of them may have waited for it.
+    this.#world.turns.soon(() => this.poke())
   }
 
   /** Reading on finds new lanes; while all lanes of a dead endpoint fail, none is looked for. */

@@ -1,6 +1,9 @@
 /** Delivering to one endpoint: order, width, retries, rests, and what a stop leaves behind. */
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import t from 'tap'
+import { Turns } from '../../../actors/host/time.ts'
 import type { Attempt } from '../../../actors/ports/webhooks.ts'
+import { TestClock, thrown } from '../../support/clock.ts'
 import { failure, ok, WebhookRig } from './rig.ts'
 
 const HOUR = 3_600_000
@@ -39,6 +42,28 @@ t.test('an acknowledgement that is not stored yet occupies its connection', asyn
   stored.resolve()
   await rig.settle()
   t.equal(rig.sent.length, 4)
+})
+
+t.test('keys that are stored by one statement go on by turns', async (t) => {
+  const rigs: WebhookRig[] = []
+  const sent = () => rigs.reduce((sum, rig) => sum + rig.sent.length, 0)
+  // By this clock each attempt takes a turn.
+  const turns = new Turns(new TestClock(), thrown, sent)
+  const stored = Promise.withResolvers<void>()
+  for (let key = 0; key < 10; key++) {
+    const rig = new WebhookRig(t, { maxConnections: 1 }, 100, turns)
+    rig.onSave = () => stored.promise
+    rigs.push(rig)
+    await rig.write('a', 'b')
+  }
+  t.equal(sent(), 10, 'the second of each waits for the first')
+  stored.resolve()
+  let most = 0
+  for (let before = sent(); before < 20; before = sent()) {
+    await endOfTurn()
+    most = Math.max(most, sent() - before)
+  }
+  t.ok(most < 5, `${most} in a turn`)
 })
 
 t.test('acknowledgements are stored together, and none waits long for others', async (t) => {

@@ -82,7 +82,7 @@ export class WebhookRig implements ReceivingKey {
   readonly #updates: WebhookUpdate[] = []
   readonly #listeners = new Set<() => void>()
 
-  constructor(t: Test, facts: Partial<WebhookFacts> = {}, cursor = 100) {
+  constructor(t: Test, facts: Partial<WebhookFacts> = {}, cursor = 100, turns?: Turns) {
     this.#test = t
     const listen: UpdateLog['listen'] = (_, after, notify) => this.#listen(after, notify)
     const world = {
@@ -90,7 +90,7 @@ export class WebhookRig implements ReceivingKey {
       updates: new FakeUpdateLog(t, { listen }).port,
       clock: this.clock,
       logger: this.logger,
-      turns: new Turns(this.clock, thrown),
+      turns: turns ?? new Turns(this.clock, thrown),
     }
     const start = { facts: webhookFacts(facts), cursor, crashes: [] }
     this.delivery = new WebhookDelivery(this, world, start)
