@@ -288,7 +288,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/nodes/nodes.ts': ['events.emit', 'events.on'],
   'src/nodes/sign-outs.ts': ['this.look'],
   'src/observability/metrics.ts': ['censuses.set'],
-  'src/observability/request-journal.ts': ['this.flush'],
+  'src/observability/request-journal.ts': ['this.#flushRecords', 'this.flush'],
   'src/sandbox/messages/send.ts': ['this.#drain'],
   'src/security/vault.ts': ['listeners.push'],
   'src/platforms/sandbox/platform.ts': ['session.open'],

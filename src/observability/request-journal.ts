@@ -49,6 +49,7 @@ export class RequestJournal {
   #batch: Batch | undefined
   /** Records that a flush still has to store. Later ones wait, or under load every batch would be a few rows. */
   #due = 0
+  #isUsageDue = false
   #isRepaired = false
   #upkeepDue = 0
   #timer: NodeJS.Timeout | undefined
@@ -63,19 +64,19 @@ export class RequestJournal {
   /** Costs a push. A record that finds no room is dropped and counted. */
   record(request: RequestRecord): void {
     const { capacity, batchSize, metrics, oneIn } = this.#options
+    this.#arm()
     // By lot: every tenth call of a client that repeats itself might always be the same method.
     if (request.errorCode === null && Math.random() * oneIn >= 1) {
       this.#tally.countRequest(request)
-      this.#arm()
       return
     }
     if (this.#records.length >= capacity) {
       metrics.recordsDropped(1)
       return
     }
-    // Only the push that fills a batch starts a flush: while the database is away, many more follow.
-    if (this.#records.push(request) === batchSize) void this.flush()
-    else this.#arm()
+    // Only the push that fills a batch starts a flush: while the database is away, many more follow. Figures wait for the timer:
+    // a thousand keys that call all the time would have rows in every batch.
+    if (this.#records.push(request) === batchSize) void this.#flushRecords()
   }
 
   /** Adds to the owner's figures of the current hour. */
@@ -88,8 +89,12 @@ export class RequestJournal {
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    // There may be figures without a record.
-    this.#due = Math.max(1, this.#records.length)
+    this.#isUsageDue = true
+    return this.#flushRecords()
+  }
+
+  #flushRecords(): Promise<void> {
+    this.#due = this.#records.length
     this.#flushing ??= this.#drain()
       .catch((cause) => this.#recover(cause))
       .finally(() => {
@@ -130,8 +135,11 @@ export class RequestJournal {
     const { batchSize } = this.#options
     const records = this.#due > 0 ? this.#records.splice(0, batchSize) : []
     for (const record of records) this.#tally.countRequest(record)
-    if (this.#due > 0) this.#usage = [...this.#usage, ...this.#tally.take()]
     this.#due -= batchSize
+    if (this.#isUsageDue && this.#due <= 0) {
+      this.#isUsageDue = false
+      this.#usage = [...this.#usage, ...this.#tally.take()]
+    }
     const usage = this.#usage.splice(0, batchSize)
     const count = records.length + usage.length
     this.#taken += count
@@ -170,15 +178,14 @@ export class RequestJournal {
       return
     }
     this.#upkeepDue = 0
-    if (!this.#isRepaired) {
+    this.#isRepaired = !this.#isRepaired
+    if (this.#isRepaired) {
       logger.warn({ err: error }, 'the request log could not be written, trying once more')
-      this.#isRepaired = true
       return
     }
     logger.error({ err: error }, 'dropped a request log batch')
     this.#drop(this.#batch)
     this.#batch = undefined
-    this.#isRepaired = false
   }
 
   #drop(lost: Batch | undefined): void {
@@ -237,10 +244,8 @@ interface FoundRequests {
 /** The requests that one search by method or id looks at: there is no index for these. */
 const SEARCHED = 10_000
 
-type Value = (given: unknown) => string
-
 /** Only the conditions that apply are in the text: the planner then picks the index made for them. */
-function conditionsOf(filter: RequestFilter, value: Value): string {
+function conditionsOf(filter: RequestFilter, value: (given: unknown) => string): string {
   const { status, since, until, before, among } = filter
   const conditions = [`user_id = ${value(filter.userId)}`]
   if (among)
@@ -256,10 +261,7 @@ function conditionsOf(filter: RequestFilter, value: Value): string {
   if (status === '2xx') conditions.push('error_code is null')
   else if (status) {
     const first = value(Number(status[0]) * 100)
-    conditions.push(
-      'error_code is not null',
-      `error_code between ${first}::int and ${first}::int + 99`,
-    )
+    conditions.push(`error_code is not null and error_code between ${first}::int and ${first} + 99`)
   }
   if (since) conditions.push(`at >= ${value(since)}`)
   if (until) conditions.push(`at <= ${value(until)}`)
@@ -334,11 +336,8 @@ const insertRequests = {
 /** Stores a batch of request records in one statement. */
 async function storeRequests(tx: Queryable, records: readonly RequestRecord[]): Promise<void> {
   // A few clients send most of a batch.
-  const agents = new Map<string | null, string | null>()
-  const cleanAgent = (agent: string | null) => {
-    if (!agents.has(agent)) agents.set(agent, lineOf(agent))
-    return agents.get(agent)
-  }
+  const given = new Set(records.map(({ userAgent }) => userAgent))
+  const agents = new Map([...given].map((agent) => [agent, lineOf(agent)]))
   await tx.query(insertRequests, [
     arrayLiteral(records.map((record) => record.at)),
     textArray(records.map((record) => record.params && JSON.stringify(record.params, linesOnly))),
@@ -355,7 +354,7 @@ async function storeRequests(tx: Queryable, records: readonly RequestRecord[]): 
     arrayLiteral(records.map((record) => record.requestBytes)),
     arrayLiteral(records.map((record) => record.responseBytes)),
     textArray(records.map((record) => record.ip)),
-    textArray(records.map((record) => cleanAgent(record.userAgent))),
+    textArray(records.map((record) => agents.get(record.userAgent))),
   ])
 }
 

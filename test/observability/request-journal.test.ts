@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
 import { busyMs } from '../support/busy.ts'
+import { until } from '../support/client.ts'
 import { journalOn, journalRig, requestRecord } from './journal-rig.ts'
 
 const countRows = async (database: Database) =>
@@ -195,6 +196,21 @@ t.test(
     t.strictSame(counted, [{ keys, calls: records }])
   },
 )
+
+t.test('figures wait for their flush, however many batches of records come before', async (t) => {
+  const { database, journal } = await journalRig(t, { flushEveryMs: 60_000 })
+  await journal.flush()
+  const [batches, keys] = [3, 100]
+  for (let batch = 1; batch <= batches; batch++) {
+    for (let n = 0; n < 500; n++) journal.record(requestRecord({ apiKeyId: n % keys }))
+    await until(async () => (await countRows(database)) === batch * 500)
+  }
+  const counted = () =>
+    database.query(`select sum(amount)::int as calls from usage_hour where measure = 'request'`)
+  t.strictSame(await counted(), [{ calls: null }], 'keys have no rows in every batch')
+  await journal.flush()
+  t.strictSame(await counted(), [{ calls: batches * 500 }])
+})
 
 t.test('the totals of a user have what all accounts and keys did', async (t) => {
   const { database, journal } = await journalRig(t)
