@@ -1,4 +1,4 @@
-/** One update for all keys of an account: how long the event loop stands still, and what each further key costs. */
+/** One update for all keys of an account, beside a bare server: how long the event loop stands still, and what each further key costs. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Child, startChild } from './support/child.ts'
@@ -6,7 +6,7 @@ import { below, type Finding } from './support/finding.ts'
 import { setWebhooks } from './support/hooks.ts'
 import { Listeners } from './support/listeners.ts'
 import { FIRST_UPDATE, seedChatter, seedKeys, seedUser } from './support/seed.ts'
-import { type Service, startService } from './support/service.ts'
+import { type Service, serviceArguments, startService } from './support/service.ts'
 import { asksFor, type Stage } from './support/stage.ts'
 import { microseconds, milliseconds, percentile } from './support/statistics.ts'
 
@@ -42,6 +42,21 @@ interface Measured {
 /** Delivers one update to all keys; resolves once each has it and waits for the next one. */
 type Deliver = () => Promise<void>
 
+/** A server of polls and webhooks with nothing behind it, which takes the same commands as the service. */
+async function startBare(): Promise<Service> {
+  const file = join(import.meta.dirname, 'support/bare-fanout-process.ts')
+  const child = startChild(file, serviceArguments)
+  return { ...child, port: await child.ask<number>('start'), memory: () => child.ask('memory') }
+}
+
+interface Part {
+  readonly one: Case
+  readonly ours: Account
+  readonly bare: Account
+  readonly turns: Measured[]
+  readonly bareTurns: Measured[]
+}
+
 /** `--loads polls-1000,webhooks-1000` measures these alone. */
 export async function fanout(stage: Stage): Promise<Finding[]> {
   const receiver = startChild(join(import.meta.dirname, 'support/receiver-process.ts'))
@@ -55,26 +70,31 @@ export async function fanout(stage: Stage): Promise<Finding[]> {
     keys.push(await seedKeys(stage, userId, [shared[index] ?? 0], each))
   }
   const service = await startService(stage, { START_BUDGET: '100' })
+  const bare = await startBare()
   try {
     await service.ask('online', credentialIds.length)
     const origin = `http://127.0.0.1:${await receiver.ask<number>('start')}`
     const scene = { stage, service, receiver, origin, bystander, stranger }
     const parts = cases
-      .map((one, index) => {
+      .map((one, index): Part => {
         const account = { credentialId: shared[index] ?? 0, keys: keys[index] ?? [], reported: 0 }
-        return { one, account, turns: [] as Measured[] }
+        return { one, ours: account, bare: { ...account }, turns: [], bareTurns: [] }
       })
       // The first one tells what a single key takes.
       .filter(({ one }) => one.keys === 1 || asksFor(stage, `${one.by}-${one.keys}`))
     // In turn, so that whatever else the machine does meets all alike.
     for (let turn = 1; turn <= TURNS; turn++) {
-      for (const { one, account, turns } of parts) turns.push(await play(scene, one, account))
+      for (const part of parts) {
+        part.turns.push(await play(scene, part.one, part.ours))
+        part.bareTurns.push(await play({ ...scene, service: bare }, part.one, part.bare))
+      }
       stage.note(`turn ${turn} of ${TURNS}`)
     }
-    const alone = parts.find(({ one }) => one.keys === 1)?.turns ?? []
-    return parts.flatMap(({ one, turns }) => findingsOf(one, together(turns), together(alone)))
+    const alone = parts.find(({ one }) => one.keys === 1)
+    return parts.flatMap((part) => findingsOf(part, alone))
   } finally {
     await service.stop()
+    await bare.stop()
     await receiver.stop()
     await bystander.stop()
   }
@@ -163,29 +183,59 @@ async function measure(scene: Scene, one: Case, deliver: Deliver): Promise<Measu
   return { stalls, processor, bystander: await bystander.ask<number[]>('end') }
 }
 
+interface Figures {
+  readonly stall: number
+  readonly longest: number
+  readonly bystander: readonly number[]
+  /** Milliseconds of processor time for one update. */
+  readonly processor: number
+}
+
+function figuresOf(turns: readonly Measured[]): Figures {
+  const { stalls, processor, bystander } = together(turns)
+  return {
+    stall: percentile(stalls, 0.5),
+    longest: Math.max(...stalls),
+    bystander,
+    processor: percentile(processor, 0.5),
+  }
+}
+
+const stallOf = ({ stall, longest }: Figures) =>
+  `median ${milliseconds(stall)}, max ${milliseconds(longest)}`
+const waitOf = ({ bystander }: Figures) =>
+  `p50 ${milliseconds(percentile(bystander, 0.5))}, p99 ${milliseconds(percentile(bystander, 0.99))}`
+
 /** `alone`: the same with a single key. */
-function findingsOf(one: Case, measured: Measured, alone: Measured): Finding[] {
-  const { stalls, processor, bystander } = measured
-  const [stall, longest] = [percentile(stalls, 0.5), Math.max(...stalls)]
-  const slow = percentile(bystander, 0.99)
-  const more = percentile(processor, 0.5) - percentile(alone.processor, 0.5)
-  const each = more / Math.max(1, one.keys - 1)
+function findingsOf({ one, turns, bareTurns }: Part, alone: Part | undefined): Finding[] {
+  const [ours, bare] = [figuresOf(turns), figuresOf(bareTurns)]
+  const further = (figures: Figures, single: readonly Measured[] = []) =>
+    (figures.processor - figuresOf(single).processor) / Math.max(1, one.keys - 1)
+  const [each, bareEach] = [further(ours, alone?.turns), further(bare, alone?.bareTurns)]
   return [
     {
       what: `one update for ${one.keys} ${one.by}: the longest stall of the event loop`,
-      ours: `median ${milliseconds(stall)}, max ${milliseconds(longest)}`,
-      ...below(longest, STALL_MS, `${STALL_MS} ms`),
+      ours: stallOf(ours),
+      bare: stallOf(bare),
+      ...below(ours.longest, STALL_MS, `${STALL_MS} ms`),
     },
     {
       what: '  getMe of another account meanwhile',
-      ours: `p50 ${milliseconds(percentile(bystander, 0.5))}, p99 ${milliseconds(slow)}`,
-      ...below(slow, BYSTANDER_MS, `${BYSTANDER_MS} ms`),
+      ours: waitOf(ours),
+      bare: waitOf(bare),
+      ...below(percentile(ours.bystander, 0.99), BYSTANDER_MS, `${BYSTANDER_MS} ms`),
     },
     one.keys === 1
-      ? { what: '  processor time of the service', ours: milliseconds(percentile(processor, 0.5)) }
+      ? {
+          what: '  processor time of the service',
+          ours: milliseconds(ours.processor),
+          bare: milliseconds(bare.processor),
+        }
       : {
           what: '  processor time of the service for each further key',
           ours: microseconds(each),
+          bare: microseconds(bareEach),
+          ratio: each / bareEach,
           ...below(each, CPU_MS, microseconds(CPU_MS)),
         },
   ]

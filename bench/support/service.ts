@@ -9,6 +9,9 @@ export const METRICS_TOKEN = 'a-token-for-the-benchmarks'
 const launcher = join(import.meta.dirname, '../../bin/runtime.mjs')
 const { serviceOptions } = (await import(launcher)) as { serviceOptions(): string }
 
+/** Of Node.js, as the service's processes have them. */
+export const serviceArguments: readonly string[] = [serviceOptions()]
+
 /** Nothing here makes the service faster; the limits are those that a load from one place would run into. */
 const env = {
   HOST: '127.0.0.1',
@@ -37,7 +40,7 @@ export async function startService(
   telegram?: StartOptions['telegram'],
 ): Promise<Service> {
   const file = join(import.meta.dirname, 'service-process.ts')
-  const child = startChild(file, [serviceOptions(), ...execArgv])
+  const child = startChild(file, [...serviceArguments, ...execArgv])
   const { databaseUrl, dataDir } = stage
   const address = await child.ask<string>('start', {
     databaseUrl,
