@@ -9,6 +9,7 @@ import {
 } from '../../src/platforms/telegram/storage/locations.ts'
 import { PostgresPeers, peerWrites } from '../../src/platforms/telegram/storage/peers.ts'
 import { testDatabase } from '../support/database.ts'
+import { quietLogger } from '../support/logger.ts'
 
 async function account(t: Test) {
   const { database: db } = await testDatabase(t)
@@ -179,7 +180,7 @@ t.test(
     await before.peers.store(peer(2, 2))
     await before.refMessages.store(1, -1, 2)
     await before.flush()
-    const parts = { db, locationWrites: locationWrites(db), unnoted: () => t.fail() }
+    const parts = { db, locationWrites: locationWrites(db, quietLogger), unnoted: () => t.fail() }
     await new MessageLocations({ credentialId, epoch: 0 }, parts).remember([
       { message: 1, chat: 1 },
     ])
@@ -213,18 +214,23 @@ t.test('places of several accounts are stored together, each for itself', async 
   const counting = new CountingQueries(db)
   const defects: unknown[] = []
   const unnoted = (cause: unknown) => defects.push(cause)
-  const parts = { db, locationWrites: locationWrites(counting), unnoted }
+  const parts = { db, locationWrites: locationWrites(counting, quietLogger), unnoted }
   const own = new MessageLocations({ credentialId, epoch: 0 }, parts)
   const former = new MessageLocations({ credentialId, epoch: -1 }, parts)
-  const first = own.note([{ message: 1, chat: 5 }])
-  const others = [2, 3, 4].map((message) => own.note([{ message, chat: 5 }]))
-  await Promise.all([first, ...others, former.note([{ message: 9, chat: 5 }])])
+  const first = own.store([{ message: 1, chat: 5 }])
+  const others = [2, 3, 4].map((message) => own.store([{ message, chat: 5 }]))
+  await Promise.all([first, ...others, former.store([{ message: 9, chat: 5 }])])
   t.equal(counting.count, 1, 'those that came in one turn share a statement')
   t.same(
     await own.find([1, 2, 3, 4, 9]),
     [1, 2, 3, 4].map((message) => ({ message, chat: 5 })),
   )
-  await Promise.all([6, 2 ** 40, 7].map((message) => own.note([{ message, chat: 5 }])))
+  await Promise.all([6, 2 ** 40, 7].map((message) => own.store([{ message, chat: 5 }])))
   t.same((await own.find([6, 7])).length, 2)
   t.equal(defects.length, 1, 'what cannot be stored hinders nothing else')
+  const before = counting.count
+  for (const message of [11, 2 ** 40, 12]) own.note([{ message, chat: 5 }])
+  former.note([{ message: 13, chat: 5 }])
+  t.equal(counting.count, before, 'nobody waits for those that were noted')
+  t.same((await own.find([11, 12, 13])).length, 2, 'whoever asks for them finds them')
 })

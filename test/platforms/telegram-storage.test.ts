@@ -1,7 +1,15 @@
 /** What happens to an account of Telegram while its database cannot write for a moment. */
+import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { PeersIndex } from '@mtcute/node'
 import t, { type Test } from 'tap'
 import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../../src/database/database.ts'
+import { Intake } from '../../src/platforms/telegram/intake.ts'
+import { OpinionReader } from '../../src/platforms/telegram/reading/opinions.ts'
+import { KnownPolls } from '../../src/platforms/telegram/reading/polls.ts'
+import { locationWrites, MessageLocations } from '../../src/platforms/telegram/storage/locations.ts'
+import { UpdateState } from '../../src/platforms/telegram/storage/update-state.ts'
+import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
@@ -27,7 +35,7 @@ async function flaky(t: Test, table: string) {
   }
   const warned: unknown[] = []
   const logger = { ...quietLogger, warn: (_: object, text: string) => warned.push(text) }
-  return { stage, next, db, logger, warned }
+  return { stage, next, database, db, logger, warned }
 }
 
 t.test('messages are told although whom they speak of could not be written down', async (t) => {
@@ -50,20 +58,62 @@ t.test('messages are told although whom they speak of could not be written down'
 })
 
 t.test(
-  'a message that was sent is sent although its place could not be written down',
+  'a sent message waits for no place, which is written once the database takes it',
   async (t) => {
-    const { stage, next, db, logger, warned } = await flaky(t, 'telegram_message')
-    const { friend, store, open, write } = await live(t, stage, { db, logger })
+    const { stage, next, database, db, logger, warned } = await flaky(t, 'telegram_message')
+    const { person, friend, store, open, write } = await live(t, stage, { db, logger })
     const session = await open()
     write('hello')
     await store.message('hello')
-    next.failures = 1
+    next.failures = Number.POSITIVE_INFINITY
     const sent = await perform(session, sending(`${friend.id}`, 'once'))
     t.match(sent, { kind: 'message', message: { content: { text: 'once' } } })
-    t.equal(next.failures, 0)
-    t.strictSame(warned, ['a part of the session failed'])
+    const native = sent.kind === 'message' ? sent.message.native : ''
+    const known = () =>
+      database.query('select from telegram_message where message_id = $1', [Number(native)])
+    await until(() => warned.includes('places of sent messages could not be written'))
+    t.strictSame(await known(), [])
+    next.failures = 0
+    await until(async () => (await known()).length === 1)
+    stage.network.delivery.delete(person, [Number(native)])
+    const deleted = await store.until(() => store.happenings.find(({ kind }) => kind === 'deleted'))
+    t.match(deleted, { chat: `${friend.id}`, messages: [native] })
   },
 )
+
+t.test('a checkpoint waits for the places of what the account has sent', async (t) => {
+  const steps: string[] = []
+  const db: Queryable = {
+    async query() {
+      await endOfTurn()
+      steps.push('places')
+      return []
+    },
+  }
+  const defects: unknown[] = []
+  const failed = (cause: unknown) => void defects.push(cause)
+  const account = { credentialId: 1, epoch: 0 }
+  const writes = locationWrites(db, quietLogger)
+  const locations = new MessageLocations(account, { db, locationWrites: writes, unnoted: failed })
+  const intake = new Intake({
+    self: '1',
+    opinions: new OpinionReader(() => 0),
+    polls: new KnownPolls(),
+    state: new UpdateState({ pts: 2, qts: 0, date: 1, seq: 1 }),
+    locations,
+    report: { events: async () => void steps.push('checkpoint') },
+    known: async () => new PeersIndex(),
+    failed,
+  })
+  locations.note([{ message: 1, chat: 2 }])
+  intake.add([])
+  await intake.close()
+  t.strictSame(steps, ['places', 'checkpoint'])
+  locations.note([{ message: 2, chat: 2 }])
+  await intake.close()
+  t.strictSame(steps, ['places', 'checkpoint', 'places'], 'the last ones, too')
+  t.strictSame(defects, [])
+})
 
 t.test(
   'a request learns that the database is away, and an outcome is told all the same',

@@ -186,6 +186,7 @@ export class Intake {
   async close(): Promise<void> {
     if (this.#waiting && !this.#isOver) this.#commit()
     await this.#committed
+    await this.#options.locations.written()
     this.abandon()
   }
 
@@ -208,7 +209,10 @@ export class Intake {
     this.#committed = this.#line
       .run(async () => {
         if (this.#isOver) return
-        await this.#line.store([...(await this.#read(updates)), ...completed], checkpoint)
+        const happenings = [...(await this.#read(updates)), ...completed]
+        // The checkpoint covers what the account has sent, too.
+        await this.#options.locations.written()
+        await this.#line.store(happenings, checkpoint)
       })
       .catch((cause) => {
         if (this.#isOver) return

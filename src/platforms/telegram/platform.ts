@@ -32,7 +32,8 @@ const defaults = {
 }
 
 export function telegramPlatform({ application, ...given }: TelegramOptions): Platform {
-  const shared = { locationWrites: locationWrites(given.db), peerWrites: peerWrites(given.db) }
+  const { db, logger } = given
+  const shared = { locationWrites: locationWrites(db, logger), peerWrites: peerWrites(db) }
   const options = { ...defaults, ...given, ...shared }
 
   const clientOf = (secrets: TelegramSecrets | undefined, permit?: WritePermit): SignIn => {

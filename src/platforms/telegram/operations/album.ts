@@ -7,9 +7,9 @@ import { inputMediaOf, storedMedia } from '../writing/media.ts'
 import {
   type Context,
   messagesIn,
+  noteLocations,
   randomId,
   sendOptions,
-  storeLocations,
   writtenText,
 } from './context.ts'
 import { isRepeated, newest, unidentified } from './repeated.ts'
@@ -37,7 +37,7 @@ export const albums: Handlers<Context> = {
       return messagesIn(context.calls.take(result), context.self)
     }).catch((cause) => sentBefore(context, peer, contents, cause))
     if (messages.length !== contents.length) throw unidentified()
-    await storeLocations(context, messages)
+    noteLocations(context, messages)
     return { kind: 'messages', messages }
   },
 }

@@ -11,7 +11,7 @@ import type { AnswerUpdates, CallOptions, Calls } from '../calls.ts'
 import { entitiesOf } from '../entities.ts'
 import type { ExistingMessage } from '../find-message.ts'
 import { messageOf } from '../reading/message.ts'
-import type { MessageLocations } from '../storage/locations.ts'
+import type { MessageLocation, MessageLocations } from '../storage/locations.ts'
 
 export interface Context extends Request {
   readonly calls: Calls
@@ -81,13 +81,17 @@ function writtenIn(update: tl.TypeUpdate): ExistingMessage | undefined {
   }
 }
 
-/** Stores the chats of sent messages: a deletion on another device names the message only. */
-export async function storeLocations(
+/** Notes the chats of sent messages: a deletion on another device names the message only. */
+export const noteLocations = ({ locations }: Context, messages: readonly Message[]): void =>
+  locations.note(locationsOf(messages))
+
+/** Stores those of messages that were read, for the same reason. */
+export const storeLocations = (
   { locations }: Context,
   messages: readonly Message[],
-): Promise<void> {
-  const known = messages.filter(({ chat }) => ['private', 'group'].includes(chat.surface))
-  await locations.note(
-    known.map(({ native, chat }) => ({ message: Number(native), chat: Number(chat.native) })),
-  )
-}
+): Promise<void> => locations.store(locationsOf(messages))
+
+const locationsOf = (messages: readonly Message[]): MessageLocation[] =>
+  messages
+    .filter(({ chat }) => chat.surface === 'private' || chat.surface === 'group')
+    .map(({ native, chat }) => ({ message: Number(native), chat: Number(chat.native) }))

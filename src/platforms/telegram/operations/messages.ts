@@ -25,9 +25,9 @@ import {
   type Context,
   done,
   messagesIn,
+  noteLocations,
   randomId,
   sendOptions,
-  storeLocations,
   untold,
   writtenText,
 } from './context.ts'
@@ -243,7 +243,7 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
     if (sent) return sent
     throw unidentified()
   })
-  await storeLocations(context, [message])
+  noteLocations(context, [message])
   return { kind: 'message', message }
 }
 

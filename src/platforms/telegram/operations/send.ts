@@ -20,10 +20,10 @@ import {
   type Context,
   done,
   messagesIn,
+  noteLocations,
   randomId,
   readOptions,
   sendOptions,
-  storeLocations,
   writtenText,
 } from './context.ts'
 import { repeated, trimmed, unidentified } from './repeated.ts'
@@ -90,7 +90,7 @@ export async function send(context: Context, operation: Send): Promise<Message> 
         : sendMedia(context, operation, peer, reply),
     ),
   )
-  await storeLocations(context, [message])
+  noteLocations(context, [message])
   return message
 }
 

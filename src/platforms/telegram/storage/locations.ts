@@ -1,7 +1,7 @@
 /** The chats of messages: for private chats and small groups, deletions name only the message's id. */
-import type { Owned } from '../../../../actors/ports/ports.ts'
+import type { Logger, Owned } from '../../../../actors/ports/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
-import { arrayLiteral, SharedStatements } from '../../../database/write-behind.ts'
+import { arrayLiteral, SharedStatements, WriteBuffer } from '../../../database/write-behind.ts'
 
 export interface MessageLocation {
   readonly message: number
@@ -11,17 +11,26 @@ export interface MessageLocation {
 /** SQL: whether the owner with the epoch `$2` still owns the account `$1`. */
 export const isOwned = 'not exists (select from credential where id = $1 and epoch <> $2)'
 
-interface NewLocations {
+interface NewLocation {
   readonly owned: Owned
-  readonly locations: readonly MessageLocation[]
+  readonly location: MessageLocation
 }
 
-/** One for all accounts: locations that arrive during a write share the next one. */
-export type LocationWrites = SharedStatements<NewLocations, undefined>
+/** One for all accounts. */
+export interface LocationWrites {
+  /** Callers wait for these: those that arrive during a write share the next one. */
+  readonly awaited: SharedStatements<readonly NewLocation[], undefined>
+  /** For these nobody waits but the checkpoint behind them. */
+  readonly noted: WriteBuffer<NewLocation>
+}
 
 /** Callers whose locations are stored with one statement. */
 const MOST_TOGETHER = 500
+const NOTED_MS = 50
+/** Kept while the database is away. */
+const MOST_NOTED = 20_000
 
+/** Rows are written in one order, so that two statements cannot deadlock. */
 const insertion = {
   name: 'telegram-message',
   text: `insert into telegram_message (credential_id, message_id, chat_id)
@@ -30,28 +39,38 @@ const insertion = {
                   as n (credential_id, epoch, message_id, chat_id)
           where not exists (select from credential c
                              where c.id = n.credential_id and c.epoch <> n.epoch)
+          order by n.credential_id, n.message_id
          on conflict (credential_id, message_id) do nothing`,
 }
 
-export const locationWrites = (db: Queryable): LocationWrites =>
-  new SharedStatements({
-    most: MOST_TOGETHER,
-    // The network answers requests that came together at the same moment.
-    isGathered: true,
-    ownerOf: ({ owned }) => owned.credentialId,
-    async run(all) {
-      const rows = all.flatMap(({ owned, locations }) =>
-        locations.map((location) => ({ owned, location })),
-      )
-      await db.query(insertion, [
-        arrayLiteral(rows.map(({ owned }) => owned.credentialId)),
-        arrayLiteral(rows.map(({ owned }) => owned.epoch)),
-        arrayLiteral(rows.map(({ location }) => location.message)),
-        arrayLiteral(rows.map(({ location }) => location.chat)),
-      ])
-      return all.map(() => undefined)
-    },
-  })
+export function locationWrites(db: Queryable, logger: Logger): LocationWrites {
+  const insert = (rows: readonly NewLocation[]) =>
+    db.query(insertion, [
+      arrayLiteral(rows.map(({ owned }) => owned.credentialId)),
+      arrayLiteral(rows.map(({ owned }) => owned.epoch)),
+      arrayLiteral(rows.map(({ location }) => location.message)),
+      arrayLiteral(rows.map(({ location }) => location.chat)),
+    ])
+  return {
+    awaited: new SharedStatements({
+      most: MOST_TOGETHER,
+      // Updates of many accounts come in the same turn.
+      isGathered: true,
+      ownerOf: ([first]) => (first as NewLocation).owned.credentialId,
+      async run(all) {
+        await insert(all.flat())
+        return all.map(() => undefined)
+      },
+    }),
+    noted: new WriteBuffer({
+      everyMs: NOTED_MS,
+      capacity: MOST_NOTED,
+      rows: 'places of sent messages',
+      logger,
+      write: async (rows) => void (await insert(rows)),
+    }),
+  }
+}
 
 interface LocationParts {
   readonly db: Queryable
@@ -63,23 +82,43 @@ interface LocationParts {
 export class MessageLocations {
   readonly #owned: Owned
   readonly #parts: LocationParts
+  #hasNoted = false
 
   constructor({ credentialId, epoch }: Owned, parts: LocationParts) {
     this.#owned = { credentialId, epoch }
     this.#parts = parts
   }
 
-  /** Stores the locations of sent messages. A failure is only logged, because the messages are sent already. */
-  async note(locations: readonly MessageLocation[]): Promise<void> {
+  /**
+   * Notes the locations of sent messages, which are stored a moment later: until a checkpoint covers a message, the network
+   * tells it again, and a checkpoint waits for `written`.
+   */
+  note(locations: readonly MessageLocation[]): void {
+    const owned = this.#owned
+    for (const location of locations) this.#parts.locationWrites.noted.add({ owned, location })
+    this.#hasNoted ||= locations.length > 0
+  }
+
+  /** Resolves once what was noted is stored, or is kept while the database is away. */
+  async written(): Promise<void> {
+    if (!this.#hasNoted) return
+    this.#hasNoted = false
+    await this.#parts.locationWrites.noted.flush()
+  }
+
+  /** Stores the locations of messages that were read. A failure is only logged: nothing else needs them. */
+  async store(locations: readonly MessageLocation[]): Promise<void> {
     await this.remember(locations).catch(this.#parts.unnoted)
   }
 
   async remember(locations: readonly MessageLocation[]): Promise<void> {
-    if (locations.length > 0)
-      await this.#parts.locationWrites.run({ owned: this.#owned, locations })
+    if (locations.length === 0) return
+    const owned = this.#owned
+    await this.#parts.locationWrites.awaited.run(locations.map((location) => ({ owned, location })))
   }
 
   async find(messages: readonly number[]): Promise<MessageLocation[]> {
+    await this.#parts.locationWrites.noted.flush()
     return this.#parts.db.query<MessageLocation>(
       `select message_id as message, chat_id as chat from telegram_message
         where credential_id = $1 and message_id = any($2)`,
