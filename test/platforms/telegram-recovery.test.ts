@@ -150,6 +150,15 @@ t.test('Telegram accounts miss nothing', async (t) => {
     t.equal(network.requests('users.getUsers'), asked + 1)
   })
 
+  await t.test('the network is not asked to close a connection that rests', async (t) => {
+    const { person, listen } = await live(t, stage)
+    const { session } = await listen()
+    await session.probe(patience())
+    for (const { closesAfter = 0 } of network.connectionsOf(person)) {
+      t.ok(closesAfter > 120, `${closesAfter} s: the next ping comes after more than a minute`)
+    }
+  })
+
   await t.test('a flood wait is told with its end, and hinders nothing else', async (t) => {
     const { person, friend, open, store, write } = await live(t, stage)
     const session = await open()

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Long } from '@mtcute/node'
 import t from 'tap'
-import { isSame } from '../../src/platforms/telegram/client.ts'
+import { isSame } from '../../src/platforms/telegram/storage/peers.ts'
 import fc from '../support/fast-check.ts'
 
 /** As the network sends them: an absent member is left out, and none is empty. */

@@ -4,7 +4,7 @@ import type { IPeersRepository, RpcCallMiddleware } from '@mtcute/core'
 import { longFromFastString, toggleChannelIdMark } from '@mtcute/core/utils.js'
 import {
   BaseTelegramClient,
-  Long,
+  type Long,
   networkMiddlewares,
   SessionConnection,
   TcpTransport,
@@ -12,7 +12,8 @@ import {
 } from '@mtcute/node'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { unlessAborted } from '../kit/session-life.ts'
-import { endingOf } from './failures.ts'
+import { endingOf, isRefused } from './failures.ts'
+import { isSame } from './storage/peers.ts'
 import type { SessionStorage } from './storage/session-storage.ts'
 
 /**
@@ -100,6 +101,8 @@ export function createClient(options: ClientOptions): TelegramClient {
     ...(permit && { transport: new PermittedTransport(permit) }),
     ...(entrance && { defaultDcs: { main: entrance, media: { ...entrance, mediaOnly: true } } }),
     network: {
+      // Each probe takes a ping along, and the next comes within 72 s: a ping alone would cost as much.
+      pingInterval: 75_000,
       middlewares: [
         gathering(() => client.destroyed),
         doubts.judge,
@@ -205,6 +208,34 @@ function noteSessions() {
 }
 noteSessions()
 
+/** What the library does not declare of how it writes. */
+interface Flushing {
+  _doFlush(): void
+  _pingDisconnectDelay(): number
+}
+
+/** So long after a ping the network is to close a connection, in milliseconds. */
+const SILENCE_MS = 135_000
+
+/**
+ * With a request the library asks the network to close the connection seven seconds later unless it pings again, which it
+ * does after a minute. What it waits for itself stays as short.
+ */
+function bearSilence() {
+  const connections = SessionConnection.prototype as unknown as Flushing
+  const [flush, usual] = [connections._doFlush, connections._pingDisconnectDelay]
+  const patient = () => SILENCE_MS
+  connections._doFlush = function () {
+    this._pingDisconnectDelay = patient
+    try {
+      flush.call(this)
+    } finally {
+      this._pingDisconnectDelay = usual
+    }
+  }
+}
+bearSilence()
+
 /** What the library does not declare of its data centres. */
 interface Centres {
   readonly _dcConnections: ReadonlyMap<number, unknown>
@@ -292,27 +323,19 @@ function doubting(): { readonly judge: RpcCallMiddleware; readonly note: RpcCall
       try {
         const answer = await next(context)
         const failure = failures.get(context)
-        return failure && isError(answer) && REFUSALS.has(answer.errorCode) ? failure : answer
+        return failure && isRefused(answer) && REFUSALS.has(answer.errorCode) ? failure : answer
       } finally {
         failures.delete(context)
       }
     },
     async note(context, next) {
       const answer = await next(context)
-      const isFailure = isError(answer) && (answer.errorCode >= 500 || answer.errorCode < 0)
+      const isFailure = isRefused(answer) && (answer.errorCode >= 500 || answer.errorCode < 0)
       if (isFailure && !READS.test(context.request._)) failures.set(context, answer)
       return answer
     },
   }
 }
-
-interface RpcError {
-  readonly _: 'mt_rpc_error'
-  readonly errorCode: number
-}
-
-const isError = (answer: unknown): answer is RpcError =>
-  typeof answer === 'object' && answer !== null && '_' in answer && answer._ === 'mt_rpc_error'
 
 interface CachedPeer {
   readonly complete: unknown
@@ -323,27 +346,6 @@ const cacheOf = ({ storage }: TelegramClient) =>
 
 const isMin = (peer: unknown) =>
   typeof peer === 'object' && peer !== null && 'min' in peer && peer.min === true
-
-/** Whether two objects of the network have the same content. Every answer names people: no lists of members are made. */
-export function isSame(one: unknown, other: unknown): boolean {
-  if (one === other) return true
-  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false
-  // Its methods are enumerable.
-  if (Long.isLong(one)) return Long.isLong(other) && one.equals(other)
-  if (one instanceof Uint8Array) return other instanceof Uint8Array && isEqual(one, other)
-  const [here, there] = [one as Members, other as Members]
-  let members = 0
-  for (const name in here) {
-    if (!isSame(here[name], there[name])) return false
-    members++
-  }
-  for (const _ in there) members--
-  return members === 0
-}
-
-type Members = Readonly<Record<string, unknown>>
-
-const isEqual = (one: Uint8Array, other: Uint8Array) => Buffer.compare(one, other) === 0
 
 /**
  * It may also store a peer after the end and set a timer to write it, which would keep the process alive for half a

@@ -31,6 +31,15 @@ const endings: Readonly<Record<string, Ending>> = {
 const isRefusal = (cause: unknown): cause is tl.RpcError =>
   cause instanceof Error && tl.RpcError.is(cause)
 
+/** The answer of which the library makes that error. */
+interface Refused {
+  readonly _: 'mt_rpc_error'
+  readonly errorCode: number
+}
+
+export const isRefused = (answer: unknown): answer is Refused =>
+  typeof answer === 'object' && answer !== null && '_' in answer && answer._ === 'mt_rpc_error'
+
 /** The network's error code, such as `PEER_ID_INVALID`; undefined for other errors. */
 export const wordOf = (cause: unknown): string | undefined =>
   isRefusal(cause) ? cause.text : undefined

@@ -85,6 +85,8 @@ export class Connection {
   /** Set once the client has asked something: from then on it is told of updates. */
   wantsUpdates = false
   device: Device | undefined
+  /** Seconds after which it is to be closed, unless the client pings again by then: as the client has said. */
+  closesAfter: number | undefined
   readonly openedAt = performance.now()
   heardAt = performance.now()
   /** The program at the other end, by its number as an application: each node of a test has its own. */
@@ -230,6 +232,7 @@ export class Connection {
       for (const seen of object.msgIds as Long[]) session.unacknowledged.delete(seen.toString())
       return
     }
+    if (object._ === 'mt_ping_delay_disconnect') this.closesAfter = Number(object.disconnectDelay)
     const answer = serviceAnswer(object, id, session, this.#hall.habits.givesSalts)
     if (answer === undefined) this.#rpc(session, id, object)
     else if (answer) this.#send(session, write(answer), ANSWER)

@@ -1,5 +1,6 @@
 /** The people and chats that the account has seen, with the access hashes by which it may name them. */
 import type { IPeersRepository, IReferenceMessagesRepository } from '@mtcute/core'
+import { Long } from '@mtcute/node'
 import type { Owned } from '../../../../actors/ports/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
 import { arrayLiteral, SharedStatements, textArray } from '../../../database/write-behind.ts'
@@ -234,3 +235,24 @@ export class PostgresPeers implements PeerStorage {
 /** Rows are written in one order, so that two sessions cannot deadlock. */
 const inOrder = <Value>(values: ReadonlyMap<number, Value>) =>
   [...values].sort(([one], [other]) => one - other)
+
+/** Whether two objects of the network have the same content. Every answer names people: no lists of members are made. */
+export function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false
+  // Its methods are enumerable.
+  if (Long.isLong(one)) return Long.isLong(other) && one.equals(other)
+  if (one instanceof Uint8Array) return other instanceof Uint8Array && isEqual(one, other)
+  const [here, there] = [one as Members, other as Members]
+  let members = 0
+  for (const name in here) {
+    if (!isSame(here[name], there[name])) return false
+    members++
+  }
+  for (const _ in there) members--
+  return members === 0
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+const isEqual = (one: Uint8Array, other: Uint8Array) => Buffer.compare(one, other) === 0
