@@ -7,9 +7,11 @@ import type { Json } from '../../machines/model/protocol.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { RequestRefused, type Requests } from '../../src/platforms/xmpp/requests.ts'
 import { addBookmark, bookmarks } from '../../src/platforms/xmpp/rooms/bookmarks.ts'
+import { KeptRooms, OwedRooms } from '../../src/platforms/xmpp/rooms/kept.ts'
 import { xmppServers } from '../support/xmpp-servers.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, sent } from './contract/scene.ts'
+import { MemoryRooms } from './xmpp/kept-rooms.ts'
 import { Network } from './xmpp/network.ts'
 import { deviceOf, scene, until } from './xmpp/scene.ts'
 
@@ -186,6 +188,26 @@ for (const { name, skip, start } of xmppServers) {
       t.notOk(store.texts().includes('and now?'))
     })
 
+    await t.test('one that was put out while it was away is told so, and stays out', async (t) => {
+      const { account, friend, store, first, open, rooms } = await inRooms(t, 'banned', 'stays')
+      const [banned = '', stays = ''] = rooms
+      await first.stop()
+      await friend.ask(banned, ban(account.jid))
+      const second = await open()
+      const told = await store.until(() => store.happenings.find(({ kind }) => kind === 'member'))
+      const after = { status: 'kicked', person: { native: account.jid } }
+      t.match(told, { chat: { native: banned }, after })
+      const owner = { credentialId: store.credentialId, epoch: 1 }
+      const kept = async () => (await network.rooms.load(owner)).map(({ room }) => room)
+      await until(async () => `${await kept()}` === stays)
+      await store.until(() => !isOut(store.checkpoint) || undefined)
+      await second.stop()
+      await open()
+      friend.send(stays, 'and here?')
+      await store.message('and here?')
+      t.equal(store.happenings.filter(({ kind }) => kind === 'member').length, 1, 'told once')
+    })
+
     await t.test('a room that the account left is not joined again', async (t) => {
       const { friend, store, first, open, rooms } = await inRooms(t, 'left', 'stays')
       const [left = '', stays = ''] = rooms
@@ -226,8 +248,26 @@ const isOut = (checkpoint: Json) => 'out' in Object(checkpoint)
 const kick = (nick: string) =>
   `<query xmlns="${ns.mucAdmin}"><item nick="${nick}" role="none"/></query>`
 
+const ban = (jid: string) =>
+  `<query xmlns="${ns.mucAdmin}"><item jid="${jid}" affiliation="outcast"/></query>`
+
 const leftBehind = (room: string) =>
   xml('item', { id: room }, xml('conference', { xmlns: ns.bookmarks, autojoin: 'false' }))
+
+t.test('what an account owes anew is not settled by what it owed before', async (t) => {
+  const owed = new OwedRooms()
+  const owner = { credentialId: 1, epoch: 1 }
+  const kept = new KeptRooms(new MemoryRooms(), owner, owed)
+  const [first, second] = [{ sourceKey: 'first' }, { sourceKey: 'second' }] as Happening[]
+  kept.owe('room@r.test', first as Happening)
+  // It goes back into the room, and is put out once more, while the first is being stored.
+  kept.settle('room@r.test')
+  kept.owe('room@r.test', second as Happening)
+  kept.settle('room@r.test', first)
+  t.same([...kept.owed], [['room@r.test', second]])
+  kept.settle('room@r.test', second)
+  t.equal(owed.of(owner), undefined)
+})
 
 t.test('bookmarks are not published where that would push out others', async (t) => {
   const asked: string[] = []

@@ -135,8 +135,10 @@ export class OwedRooms {
     this.#accounts.set(keyOf(owner), owed.set(room, happening))
   }
 
-  remove(owner: RoomOwner, room: string): void {
+  /** `happening`: only where no newer one is owed by now. */
+  remove(owner: RoomOwner, room: string, happening?: Happening): void {
     const owed = this.of(owner)
+    if (happening && owed?.get(room) !== happening) return
     owed?.delete(room)
     if (owed?.size === 0) this.#accounts.delete(keyOf(owner))
   }
@@ -166,9 +168,9 @@ export class KeptRooms {
     this.#owed.add(this.#owner, room, happening)
   }
 
-  /** It is stored, or the account is to be in the room again. */
-  settle(room: string): void {
-    this.#owed.remove(this.#owner, room)
+  /** `happening` is stored, or else the account is to be in the room again: put out once more, it owes anew. */
+  settle(room: string, happening?: Happening): void {
+    this.#owed.remove(this.#owner, room, happening)
   }
 
   load(): Promise<readonly KeptRoom[]> {

@@ -13,6 +13,7 @@ import { ping, RequestRefused } from '../requests.ts'
 import { addBookmark, type Bookmark, bookmarks, removeBookmark } from './bookmarks.ts'
 import { Invitations } from './invitations.ts'
 import type { KeptRoom, KeptRooms } from './kept.ts'
+import { removalBy } from './reading.ts'
 import { Room, type RoomParts, type RoomState } from './room.ts'
 import { Tending } from './tending.ts'
 
@@ -80,7 +81,6 @@ export class Rooms {
 
   /** Joins all that the account is in; one that cannot be joined does not hold up the others. */
   async begin(signal: AbortSignal, joined: (room: Room) => void): Promise<void> {
-    const { logger } = this.#parts
     await this.#takeUp(signal)
     const queue = this.#tending.wanted
     const work = async () => {
@@ -89,7 +89,7 @@ export class Rooms {
         try {
           joined(await this.#enter(next, signal))
         } catch (err) {
-          logger.warn({ err, room }, 'a room could not be joined')
+          this.#parts.logger.warn({ err, room }, 'a room could not be joined')
         }
       }
     }
@@ -290,6 +290,10 @@ export class Rooms {
       // Incoming messages wait for missed ones, which are not fetched any more.
       room.left()
       if (!known) this.#rooms.delete(bookmark.room)
+      const wasInside =
+        this.#tending.wants(room.address) && this.#parts.ledger.checkpoint(room.address)
+      const removal = wasInside && removalBy(cause, room)
+      if (removal) this.#putOut(room, removal)
       throw cause
     }
   }
@@ -315,9 +319,8 @@ export class Rooms {
   }
 
   async #noteOut(address: string, happening: Happening): Promise<void> {
-    const { ledger, kept } = this.#parts
-    await ledger.noteOut(address, happening)
-    kept.settle(address)
+    await this.#parts.ledger.noteOut(address, happening)
+    this.#parts.kept.settle(address, happening)
   }
 
   /** The rooms that the account is out of; what would lead it back into them is taken away once more. */
