@@ -2,6 +2,7 @@
 import t from 'tap'
 import { judge } from '../../src/alerts/rules.ts'
 import { openDatabase } from '../../src/database/database.ts'
+import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 
@@ -54,6 +55,14 @@ t.test('what waits for the keys of a page is counted together, as for each alone
   await client.bot(desk.key, 'getUpdates', { allowed_updates: ['callback_query'] })
   for (const text of ['one', 'two', 'three']) await client.write(zoe.id, '@bob_listed', text)
   await client.bot(many.key, 'getUpdates', { limit: 1 })
+  // Messages arrive, and the use of a key is stored, a moment later.
+  await until(async () => {
+    const records = await Promise.all(
+      [many, desk].map(({ api_key_id }) => client.result('GET', `/api_keys/${api_key_id}`)),
+    )
+    const isUsed = records.every(({ last_used_at }) => last_used_at !== null)
+    return isUsed && records[0].pending_update_count === 3
+  })
   const { items } = await list('limit=10')
   const counts = new Map<number, number>()
   for (const key of items) {
