@@ -1,4 +1,6 @@
 /** What a client of a network does in its own process: so many messages out, a limited number of them at a time, and so many in. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { now } from './statistics.ts'
 
 export interface Sending {
   readonly to: string
@@ -17,6 +19,26 @@ export async function sendSpread(
     while (left-- > 0) await send(TEXT)
   }
   await Promise.all(Array.from({ length: atOnce }, work))
+}
+
+export interface Pace {
+  readonly perSecond: number
+  readonly messages: number
+}
+
+/** Begins them at an even rate, whatever has become of the one before; resolves once all are done. */
+export async function evenly(
+  { perSecond, messages }: Pace,
+  begin: (index: number) => Promise<unknown>,
+): Promise<void> {
+  const began = now()
+  const begun: Promise<unknown>[] = []
+  while (begun.length < messages) {
+    const due = Math.min(messages, 1 + Math.floor(((now() - began) / 1000) * perSecond))
+    while (begun.length < due) begun.push(begin(begun.length))
+    await pause(Math.min(1_000 / perSecond, 2))
+  }
+  await Promise.all(begun)
 }
 
 /**

@@ -11,6 +11,7 @@ import { telegramPlatform } from '../../src/platforms/telegram/platform.ts'
 import { trust } from '../../test/support/telegram-dc/crypto.ts'
 import { Chatter, type Drizzle, type Speech } from './chatter.ts'
 import { answerParent, descriptors, memory, processor, timers } from './child.ts'
+import { evenly, type Pace } from './load.ts'
 import { now } from './statistics.ts'
 import { APPLICATION, type TelegramAddress } from './telegram.ts'
 
@@ -21,14 +22,12 @@ export interface StartOptions {
   readonly telegram?: TelegramAddress | undefined
 }
 
-export interface Writing {
+export interface Writing extends Pace {
   /** Whose network it is. */
   readonly userId: number
   readonly people: readonly number[]
   /** People whose accounts are linked. */
   readonly accounts: readonly number[]
-  readonly perSecond: number
-  readonly messages: number
 }
 
 const chatter = new Chatter()
@@ -100,22 +99,15 @@ answerParent({
   },
 })
 
-/** People of the sandbox write to accounts, in turn and at an even rate, whatever has become of the message before. */
-async function write({ userId, people, accounts, perSecond, messages }: Writing): Promise<void> {
+/** People of the sandbox write to accounts, in turn. */
+async function write({ userId, people, accounts, ...pace }: Writing): Promise<void> {
   const actions = gateway.sandbox?.network(userId).actions
   if (!actions) throw new Error('there is no sandbox')
-  const began = now()
-  const sent: Promise<unknown>[] = []
-  while (sent.length < messages) {
-    const due = Math.min(messages, 1 + Math.floor(((now() - began) / 1000) * perSecond))
-    while (sent.length < due) {
-      const person = people[sent.length % people.length] ?? 0
-      const to = accounts[sent.length % accounts.length] ?? 0
-      sent.push(actions.write(person, { to, text: `${now()} the quick brown fox` }))
-    }
-    await pause(Math.min(1_000 / perSecond, 2))
-  }
-  await Promise.all(sent)
+  await evenly(pace, (index) => {
+    const person = people[index % people.length] ?? 0
+    const to = accounts[index % accounts.length] ?? 0
+    return actions.write(person, { to, text: `${now()} the quick brown fox` })
+  })
 }
 
 function online(): number {
