@@ -26,9 +26,15 @@ interface Turn {
   readonly opening: number
   readonly opened: number
   readonly delays: readonly number[]
+  /** How often the whole heap was collected meanwhile. */
+  readonly collections: number
   /** Milliseconds of processor time for each update. */
   readonly worked: number
 }
+
+const slowOf = (turn: Turn) => percentile(turn.delays, 0.99)
+const slowest = (turns: readonly Turn[]) =>
+  turns.map((turn) => milliseconds(slowOf(turn))).join(', ') || 'none'
 
 export async function waiting(stage: Stage): Promise<Finding[]> {
   const userId = await seedUser(stage)
@@ -42,7 +48,7 @@ export async function waiting(stage: Stage): Promise<Finding[]> {
   const median = (figure: (turn: Turn) => number) => percentile(turns.map(figure), 0.5)
   const heap = median(({ ours }) => ours.heap)
   const opening = median((turn) => turn.opening)
-  const slow = median(({ delays }) => percentile(delays, 0.99))
+  const slow = median(slowOf)
   return [
     {
       what: `opening ${WAITERS} first polls`,
@@ -74,6 +80,14 @@ export async function waiting(stage: Stage): Promise<Finding[]> {
       what: `  report to receipt, ${ARRIVING.perSecond} updates/s, each for one of ${WAITERS}`,
       ours: `p50 ${milliseconds(median(({ delays }) => percentile(delays, 0.5)))}, p99 ${milliseconds(slow)}`,
       ...below(slow, RECEIPT_MS, `${RECEIPT_MS} ms`),
+    },
+    {
+      what: '  p99 of each turn with a collection of the whole heap meanwhile',
+      ours: slowest(turns.filter(({ collections }) => collections > 0)),
+    },
+    {
+      what: '  of each without one',
+      ours: slowest(turns.filter(({ collections }) => collections === 0)),
     },
     {
       what: '  processor time of the service for each of these updates',
@@ -134,12 +148,14 @@ async function arrivals(stage: Stage, credentialIds: readonly number[], keys: re
     return (await Promise.all([received, arrived]))[0]
   }
   await drizzle(WARMING_UP)
+  await service.ask('collections', 'begin')
   const processor = await service.ask<number>('processor')
   const delays = await drizzle(ARRIVING)
   const worked = ((await service.ask<number>('processor')) - processor) / delays.length
+  const collections = await service.ask<number>('collections', 'end')
   listeners.close()
   await service.stop()
-  return { opening, opened, delays, worked }
+  return { opening, opened, delays, collections, worked }
 }
 
 /** The id that each log gives next. */

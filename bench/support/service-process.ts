@@ -1,5 +1,10 @@
 /** The whole service in a process of its own, driven by a benchmark. */
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import {
+  constants,
+  monitorEventLoopDelay,
+  type PerformanceEntry,
+  PerformanceObserver,
+} from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { writeHeapSnapshot } from 'node:v8'
 import { visibleState } from '../../actors/credential/timeline.ts'
@@ -36,6 +41,14 @@ let gateway: Gateway
 /** A finer grain would itself be a load. */
 const GRAIN_MS = 2
 const delay = monitorEventLoopDelay({ resolution: GRAIN_MS })
+/** What the entry of a collection tells besides; its type does not know. */
+type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } }
+let wholeCollections = 0
+const collections = new PerformanceObserver((list) => {
+  for (const { detail } of list.getEntries() as GcEntry[]) {
+    if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) wholeCollections++
+  }
+})
 
 answerParent({
   async start({ databaseUrl, env, telegram }: StartOptions) {
@@ -83,6 +96,12 @@ answerParent({
     delay.reset()
     if (step === 'begin') delay.enable()
     return longest
+  },
+  /** How often all of the heap was collected since it began. */
+  collections(step: 'begin' | 'end') {
+    if (step === 'begin') collections.observe({ entryTypes: ['gc'] })
+    else collections.disconnect()
+    return wholeCollections
   },
   waitingPolls: () => gateway.core.heldPolls(),
   liveKeys: () => gateway.core.keys.size,
