@@ -1,5 +1,6 @@
 /** One key with many chats, delivered to flat out: in short turns with bare loops that post the same to the same receiver. */
 import { join } from 'node:path'
+import { bareTables, type Posting, type Storing } from './support/bare-backlog.ts'
 import { startChild } from './support/child.ts'
 import { atLeast, type Finding } from './support/finding.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type Turn,
   timed,
 } from './support/hooks.ts'
-import type { Posting } from './support/poster-process.ts'
 import { FIRST_UPDATE } from './support/seed.ts'
 import type { Stage } from './support/stage.ts'
 import { microseconds, perSecond } from './support/statistics.ts'
@@ -22,10 +22,13 @@ const CHATS = 200
 const CONNECTIONS = 40
 const TURNS = 9
 
+/** Those with which a delivery is compared: commands of the poster. */
+const bareWays = ['post', 'store', 'log', 'pour'] as const
+type Way = 'ours' | (typeof bareWays)[number]
+
 /** The same backlog again and again. */
-export async function flatOut(scene: Scene, key: string): Promise<Finding[]> {
-  const { service, origin } = scene
-  const [poster, floor] = [startPoster(), startPoster()]
+export async function flatOut(scene: Scene, key: string, credentialId: number): Promise<Finding[]> {
+  const { service, stage, origin } = scene
   const posting: Posting = {
     origin,
     headers: HEADERS,
@@ -33,44 +36,53 @@ export async function flatOut(scene: Scene, key: string): Promise<Finding[]> {
     posts: UPDATES,
     connections: CONNECTIONS,
   }
+  const after = FIRST_UPDATE - 1
+  const storing: Storing = { ...posting, databaseUrl: stage.databaseUrl, credentialId, after }
   const apiKeyId = Number(key.split(':')[0])
-  const replay = () => service.ask('replay', { apiKeyId, after: FIRST_UPDATE - 1 })
-  const ours: Turn[] = []
-  const bare: Turn[] = []
-  const sockets: Turn[] = []
+  const replay = () => service.ask('replay', { apiKeyId, after })
+  const turns: Record<Way, Turn[]> = { ours: [], post: [], store: [], log: [], pour: [] }
+  const posters = bareWays.map((way) => ({ way, poster: startPoster() }))
+  await stage.sql.query(bareTables)
   await deliveriesTake(scene, UPDATES, () =>
     setWebhooks(scene, [key], () => `${origin}/hook`, CONNECTIONS),
   )
-  await poster.ask('post', posting)
-  await floor.ask('pour', posting)
+  for (const { way, poster } of posters) await poster.ask(way, storing)
   for (let turn = 0; turn < TURNS; turn++) {
-    ours.push(await timed(service, () => deliveriesTake(scene, UPDATES, replay)))
-    bare.push(await timed(poster, () => poster.ask<number>('post', posting)))
-    sockets.push(await timed(floor, () => floor.ask<number>('pour', posting)))
+    turns.ours.push(await timed(service, () => deliveriesTake(scene, UPDATES, replay)))
+    for (const { way, poster } of posters) {
+      turns[way].push(await timed(poster, () => poster.ask<number>(way, storing)))
+    }
   }
-  await poster.stop()
-  await floor.stop()
-  const [rate, bareRate] = [rateOf(ours, UPDATES), rateOf(bare, UPDATES)]
-  const [cost, bareCost] = [processorOf(ours, UPDATES), processorOf(bare, UPDATES)]
+  for (const { poster } of posters) await poster.stop()
+  return findingsOf(turns)
+}
+
+function findingsOf({ ours, post, store, log, pour }: Readonly<Record<Way, Turn[]>>): Finding[] {
+  const rate = rateOf(ours, UPDATES)
+  const rates = (what: string, bare: readonly Turn[]) => ({
+    what,
+    ours: perSecond(rate, 'deliveries'),
+    bare: perSecond(rateOf(bare, UPDATES), 'posts'),
+    ratio: rate / rateOf(bare, UPDATES),
+  })
+  const cost = processorOf(ours, UPDATES)
+  const costs = (what: string, bare: readonly Turn[]) => ({
+    what,
+    ours: microseconds(cost),
+    bare: microseconds(processorOf(bare, UPDATES)),
+    ratio: cost / processorOf(bare, UPDATES),
+  })
   return [
     {
-      what: `webhook deliveries, ${CHATS} chats over ${CONNECTIONS} connections`,
-      ours: perSecond(rate, 'deliveries'),
-      bare: perSecond(bareRate, 'posts'),
-      ...atLeast(rate, bareRate, 0.75),
+      ...rates(`webhook deliveries, ${CHATS} chats over ${CONNECTIONS} connections`, post),
+      ...atLeast(rate, rateOf(post, UPDATES), 0.75),
     },
-    {
-      what: '  processor time of the sending process for each',
-      ours: microseconds(cost),
-      bare: microseconds(bareCost),
-      ratio: cost / bareCost,
-    },
-    {
-      what: '  the same by sockets alone, without an HTTP client',
-      ours: microseconds(cost),
-      bare: microseconds(processorOf(sockets, UPDATES)),
-      ratio: cost / processorOf(sockets, UPDATES),
-    },
+    rates('  beside a bare sender that reads and stores its progress as we do', store),
+    rates('  beside one that stores a row of each post, too', log),
+    costs('  processor time of the sending process for each', post),
+    costs('  the same with pages and progress', store),
+    costs('  the same with a row of each, too', log),
+    costs('  the same by sockets alone, without an HTTP client', pour),
   ]
 }
 

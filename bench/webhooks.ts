@@ -19,7 +19,7 @@ export async function webhooks(stage: Stage): Promise<Finding[]> {
   await service.ask('online', KEYS + 1)
   const scene = { stage, service, receiver, origin: `http://127.0.0.1:${port}` }
   try {
-    return [...(await flatOut(scene, key)), ...(await besideTheDead(scene, keys, others))]
+    return [...(await flatOut(scene, key, first)), ...(await besideTheDead(scene, keys, others))]
   } finally {
     await service.stop()
     await receiver.stop()

@@ -1,17 +1,10 @@
-/** What webhooks are compared with: the same requests over as many keep-alive connections, by an HTTP client or by sockets alone. */
+/** What webhooks are compared with: the same posts over as many connections, by an HTTP client, with or without a database, or by sockets. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Pool } from 'undici'
+import { BareBacklog, type Posting, type Storing } from './bare-backlog.ts'
 import { answerParent, processor } from './child.ts'
 import { now } from './statistics.ts'
-
-export interface Posting {
-  readonly origin: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly posts: number
-  readonly connections: number
-}
 
 const PATH = '/bare'
 const HEAD_END = '\r\n\r\n'
@@ -33,7 +26,11 @@ answerParent({
     await pool.close()
     return took
   },
-  /** The same, by a writer that knows what is answered: no client can take less. */
+  /** A backlog of the database, with its progress. */
+  store: (storing: Storing) => deliver(storing, false),
+  /** The same, and a row of each post. */
+  log: (storing: Storing) => deliver(storing, true),
+  /** `post` by a writer that knows what is answered: no client can take less. */
   async pour(posting: Posting) {
     const { hostname, port } = new URL(posting.origin)
     const sockets = Array.from({ length: posting.connections }, () =>
@@ -51,6 +48,16 @@ answerParent({
   processor,
   stop: () => undefined,
 })
+
+async function deliver(storing: Storing, logs: boolean): Promise<number> {
+  const { origin, connections } = storing
+  const pool = new Pool(origin, { connections, pipelining: 1 })
+  const began = now()
+  await new BareBacklog(storing, pool, logs).deliver()
+  const took = now() - began
+  await pool.close()
+  return took
+}
 
 function textOf({ origin, headers, body }: Posting): string {
   const all = { host: new URL(origin).host, connection: 'keep-alive', ...headers }
