@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Prosody, prosodyMissing } from '../test/support/prosody.ts'
 import { type Child, startChild } from './support/child.ts'
-import { post, sendAll } from './support/connection.ts'
+import { Connection, post, sendAll } from './support/connection.ts'
 import { atMost, type Finding } from './support/finding.ts'
+import { TEXT } from './support/load.ts'
 import { seedCredentials, seedKeys, seedUser } from './support/seed.ts'
 import { type Service, startService } from './support/service.ts'
 import type { Stage } from './support/stage.ts'
-import { microseconds, now, percentile, perSecond } from './support/statistics.ts'
+import { microseconds, milliseconds, now, percentile, perSecond } from './support/statistics.ts'
 import { linkTelegram, type Person, type TelegramAddress } from './support/telegram.ts'
 import { linkXmpp } from './support/xmpp.ts'
 
@@ -17,6 +18,10 @@ const MESSAGES = 1_600
 /** As many messages as a turn: after one, a send takes 1.5 times the processor time that it takes once all its code is compiled. */
 const WARM_UPS = 6
 const TURNS = 5
+/** Of messages that are sent one at a time, and how many of them. */
+const LONE_TURNS = 12
+const LONE_MESSAGES = 30
+const LONE_RATIO = 2
 const ARRIVES_MS = 60_000
 const PASSWORD = 'of the benchmark'
 
@@ -37,9 +42,22 @@ interface Network {
   readonly unconfirmed?: Way
   /** The library again, which stores updates before it acknowledges them: every service has to do that. */
   readonly storing?: Way
+  /** Of a message that is sent alone. */
+  readonly lone?: Lone
   /** Processor time of ours over that of the library, for a message out and in. */
   readonly targets: { readonly sent: number; readonly received: number }
 }
+
+/** Each sends one message, and resolves with the milliseconds until its peer has it. */
+interface Lone {
+  readonly ours: Deliver
+  /** The library with words alone, and with all that a message of the service has. */
+  readonly words: Deliver
+  readonly same: Deliver
+  close(): void
+}
+
+type Deliver = () => Promise<number>
 
 const processOf = (name: string) => startChild(join(import.meta.dirname, `support/${name}.ts`))
 
@@ -102,7 +120,37 @@ async function measure(stage: Stage, network: Network): Promise<Finding[]> {
       : []),
     ...findings(`${name}: receive a flood`, turns.receive, targets.received),
     ...(storing ? findings(`${name}: the same, and bare stores it too`, turns.storing) : []),
+    ...(network.lone ? await arrivals(name, network.lone) : []),
   ]
+}
+
+/** The ratios are medians of those of turns that follow each other. */
+async function arrivals(name: string, lone: Lone): Promise<Finding[]> {
+  const turns: Record<'ours' | 'words' | 'same', number>[] = []
+  for (let turn = -1; turn < LONE_TURNS; turn++) {
+    const ours = await medianOf(lone.ours)
+    const played = { ours, words: await medianOf(lone.words), same: await medianOf(lone.same) }
+    if (turn >= 0) turns.push(played)
+  }
+  lone.close()
+  const middle = (values: readonly number[]) => percentile(values, 0.5)
+  const against = (side: 'words' | 'same') => ({
+    ours: milliseconds(middle(turns.map(({ ours }) => ours))),
+    bare: milliseconds(middle(turns.map((turn) => turn[side]))),
+    ratio: middle(turns.map((turn) => turn.ours / turn[side])),
+  })
+  const words = against('words')
+  const what = `${name}: one at a time, until the peer has it (p50)`
+  return [
+    { what, ...words, target: `≤ ${LONE_RATIO}`, met: words.ratio <= LONE_RATIO },
+    { what: '  where bare sends the same message', ...against('same') },
+  ]
+}
+
+async function medianOf(deliver: Deliver): Promise<number> {
+  const took: number[] = []
+  while (took.length < LONE_MESSAGES) took.push(await deliver())
+  return percentile(took, 0.5)
 }
 
 async function costOf(way: Way, step: 'send' | 'receive'): Promise<Cost> {
@@ -132,6 +180,10 @@ function findings(what: string, turns: readonly Turn[], target?: number): Findin
   ]
 }
 
+function requestOf({ key, chatId }: { readonly key: string; readonly chatId: number }): Buffer {
+  return Buffer.from(post(`/bot${key}/sendMessage`, { chat_id: chatId, text: TEXT }))
+}
+
 /**
  * The service as a way: its bot calls over `AT_ONCE` connections; updates count once they are stored. `arrived` resolves once
  * the other side has so many more messages, where an answer does not show it.
@@ -143,8 +195,7 @@ function through(
   arrive: (count: number) => Promise<unknown>,
   arrived: (count: number) => Promise<unknown> = async () => undefined,
 ): Way {
-  const body = { chat_id: account.chatId, text: 'The quick brown fox jumps over the lazy dog.' }
-  const request = Buffer.from(post(`/bot${account.key}/sendMessage`, body))
+  const request = requestOf(account)
   return {
     process: service,
     async send(count) {
@@ -232,7 +283,7 @@ async function xmpp(stage: Stage, opened: AsyncDisposableStack): Promise<Network
   const prosody = await Prosody.start({ quickArchive: true })
   opened.defer(() => prosody.stop())
   const { domain, server } = prosody
-  await prosody.seed(['linked', 'friend', 'alone'], PASSWORD)
+  await prosody.seed(['linked', 'friend', 'alone', 'storing'], PASSWORD)
   const account = await linkXmpp(prosody, 'linked', PASSWORD)
   const userId = await seedUser(stage)
   const [credentialId = 0] = await seedCredentials(stage, userId, 'xmpp', [account])
@@ -241,10 +292,12 @@ async function xmpp(stage: Stage, opened: AsyncDisposableStack): Promise<Network
   opened.defer(() => service.stop())
   await service.ask('online', 1)
   const clients = new Map<string, Child>()
-  for (const username of ['friend', 'alone']) {
+  for (const username of ['friend', 'alone', 'storing']) {
     const client = processOf('bare-xmpp-process')
     opened.defer(() => client.stop())
-    await client.ask('start', { service: server, domain, username, password: PASSWORD })
+    const stores = username === 'storing' && { databaseUrl: stage.databaseUrl }
+    const login = { service: server, domain, username, password: PASSWORD, ...stores }
+    await client.ask('start', login)
     clients.set(username, client)
   }
   const client = (username: string) => clients.get(username) as Child
@@ -255,25 +308,54 @@ async function xmpp(stage: Stage, opened: AsyncDisposableStack): Promise<Network
   // The library does not wait for the server, which would still be busy with these messages in the next turn.
   const arrived = (count: number) => client('friend').ask('expect', count)
   const linked = { credentialId, key, chatId }
-  const alone = (command: 'send' | 'sendSafely'): Way => ({
-    process: client('alone'),
+  const bare = (username: string, command: 'send' | 'sendSafely'): Way => ({
+    process: client(username),
     async send(count) {
       const all = arrived(count)
-      await client('alone').ask(command, { to: `friend@${domain}`, count, atOnce: AT_ONCE })
+      await client(username).ask(command, { to: `friend@${domain}`, count, atOnce: AT_ONCE })
       await all
     },
     async receive(count) {
-      const all = client('alone').ask('expect', count)
-      await write('alone', count)
+      const all = client(username).ask('expect', count)
+      await write(username, count)
       await all
     },
   })
   return {
     name: 'XMPP',
     ours: through(stage, service, linked, (count) => write('linked', count), arrived),
-    bare: alone('sendSafely'),
-    unconfirmed: alone('send'),
+    bare: bare('alone', 'sendSafely'),
+    unconfirmed: bare('alone', 'send'),
+    storing: bare('storing', 'sendSafely'),
+    lone: await openLone(service, linked, client, `friend@${domain}`),
     targets: { sent: 12, received: 2 },
+  }
+}
+
+async function openLone(
+  service: Service,
+  linked: { readonly key: string; readonly chatId: number },
+  client: (username: string) => Child,
+  to: string,
+): Promise<Lone> {
+  const connection = await Connection.open(service.port)
+  const request = requestOf(linked)
+  const until = async (send: () => Promise<number>) => {
+    const [came, began] = await Promise.all([client('friend').ask<number>('next'), send()])
+    return came - began
+  }
+  const byLibrary = (isSafe: boolean) => () =>
+    until(() => client('alone').ask('sendOne', { to, isSafe }))
+  return {
+    words: byLibrary(false),
+    same: byLibrary(true),
+    ours: () =>
+      until(async () => {
+        const began = now()
+        await connection.request(request)
+        return began
+      }),
+    close: () => connection.close(),
   }
 }
 

@@ -1,7 +1,6 @@
 /** A bot that asks its bot API directly, by the same HTTP client as the service, and parses what comes; it may store it too. */
-import pg from 'pg'
 import { Pool } from 'undici'
-import { arrayLiteral, textArray } from '../../src/database/write-behind.ts'
+import { BareStore } from './bare-store.ts'
 import { answerParent, processor } from './child.ts'
 import { Received, type Sending, sendSpread } from './load.ts'
 
@@ -19,7 +18,7 @@ interface Update {
 
 let pool: Pool
 let token = ''
-let database: pg.Client | undefined
+let database: BareStore | undefined
 const received = new Received()
 const over = new AbortController()
 
@@ -43,42 +42,22 @@ async function pollAlways(): Promise<void> {
   }
 }
 
-/** Tables of the shape that the service has. */
-async function openStore(databaseUrl: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  await client.query(`create table bare_bot_log (like update_log including all);
-    create table bare_bot as select 0::bigint as next`)
-  return client
-}
-
-const statement = {
-  name: 'bare-bot-store',
-  text: `with moved as (update bare_bot set next = $1)
-         insert into bare_bot_log (credential_id, update_id, source_key, kind, chat_id, payload)
-         select 1, id, source_key, 0, chat_id, payload
-           from unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[])
-                  as u (id, source_key, chat_id, payload)`,
-}
-
-/** The updates and the offset in one statement, in the cheapest form that is known here. */
-const store = (client: pg.Client, updates: readonly Update[], offset: number) =>
-  client.query({
-    ...statement,
-    values: [
-      offset,
-      arrayLiteral(updates.map(({ update_id }) => update_id)),
-      textArray(updates.map(({ update_id, message }) => `${update_id}@${message.date}`)),
-      arrayLiteral(updates.map(({ message }) => message.chat.id)),
-      textArray(updates.map(({ update_id: _, ...rest }) => JSON.stringify(rest).slice(1, -1))),
-    ],
-  })
+const store = (to: BareStore, updates: readonly Update[], offset: number) =>
+  to.store(
+    updates.map(({ update_id, ...rest }) => ({
+      id: update_id,
+      sourceKey: `${update_id}@${rest.message.date}`,
+      chatId: rest.message.chat.id,
+      payload: JSON.stringify(rest).slice(1, -1),
+    })),
+    `${offset}`,
+  )
 
 answerParent({
   async start({ port, token: given, databaseUrl }: Start) {
     pool = new Pool(`http://127.0.0.1:${port}`)
     token = given
-    if (databaseUrl !== undefined) database = await openStore(databaseUrl)
+    if (databaseUrl !== undefined) database = await BareStore.open(databaseUrl, 'bare_bot')
     pollAlways().catch((cause) => {
       if (!over.signal.aborted) throw cause
     })
@@ -90,6 +69,6 @@ answerParent({
   async stop() {
     over.abort()
     await pool.destroy()
-    await database?.end()
+    await database?.close()
   },
 })

@@ -8,7 +8,7 @@ export interface Sending {
   readonly atOnce: number
 }
 
-const TEXT = 'The quick brown fox jumps over the lazy dog.'
+export const TEXT = 'The quick brown fox jumps over the lazy dog.'
 
 export async function sendSpread(
   { count, atOnce }: Omit<Sending, 'to'>,
