@@ -19,11 +19,14 @@ export interface Probe {
   readonly performer?: string
 }
 
+/** ffprobe decodes pictures, too: a cover of some hundred kB may claim to be a huge one. */
+const bounded = ['-max_alloc', '536870912', '-max_pixels', '40000000']
+
 /** `-f` names the format, and nothing but this file may be opened. */
 export function inputOf(path: string, mime: string): string[] | undefined {
   const demuxer = demuxerOf(mime)
   if (demuxer === undefined) return undefined
-  return ['-protocol_whitelist', 'file', '-f', demuxer, '-i', `file:${path}`]
+  return [...bounded, '-protocol_whitelist', 'file', '-f', demuxer, '-i', `file:${path}`]
 }
 
 export const probeArguments = (input: readonly string[]): string[] => [

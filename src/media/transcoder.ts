@@ -151,7 +151,6 @@ export class Transcoder {
     if (!tools || !input) return undefined
     const args = [
       ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-y', '-threads', `${THREADS}`],
-      ...['-max_alloc', '536870912', '-max_pixels', '40000000'],
       ...input,
       ...['-map_metadata', '-1', '-map_chapters', '-1', '-threads', `${THREADS}`],
       ...['-fs', `${maxBytes}`],

@@ -3,8 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import sharp from 'sharp'
 import t from 'tap'
 import { findTools } from '../../src/media/confinement.ts'
+import { inputOf, probeArguments, readProbe } from '../../src/media/probe.ts'
 import { budgetFor, isTooCostly } from '../../src/media/transcoder.ts'
 import { serviceRig } from './service-rig.ts'
 import { stillGif } from './still-gif.ts'
@@ -34,6 +37,27 @@ function filmOf(...args: string[]): Buffer {
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+t.test('a cover that claims to be a huge picture is not decoded', { skip }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'chapar-cover-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const cover = await sharp({ create: { width: 1, height: 1, channels: 3, background: '#fff' } })
+    .png()
+    .toBuffer()
+  cover.writeUInt32BE(15_000, 16)
+  cover.writeUInt32BE(15_000, 20)
+  cover.writeUInt32BE(crc32(cover.subarray(12, 29)), 29)
+  const [picture, song] = [join(folder, 'cover.png'), join(folder, 'song.mkv')]
+  writeFileSync(picture, cover)
+  const sine = ['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'flac']
+  const attached = ['-attach', picture, '-metadata:s:t', 'mimetype=image/png']
+  spawnSync(tools?.ffmpeg ?? '', ['-v', 'error', ...sine, ...attached, song])
+  const input = inputOf(song, 'video/matroska') ?? []
+  const { status, stdout, stderr } = spawnSync(tools?.ffprobe ?? '', probeArguments(input))
+  t.match(`${stderr}`, /Picture size 15000x15000 exceeds/)
+  t.equal(status, 0)
+  t.match(readProbe(stdout), { audio: { codec: 'flac' }, durationSeconds: 1 })
+})
 
 t.test('with ffmpeg', { skip }, async (t) => {
   const transcoded: boolean[] = []
