@@ -342,6 +342,7 @@ t.test('programs go by the code and the reason of a failure, not by its text', a
 
 /** These match the words of Node.js, PostgreSQL, Piscina, a network or a browser. */
 const matchesWordsOfOthers = [
+  'src/database/embedded/cluster.ts',
   'src/database/embedded/launch.ts',
   'src/database/failures.ts',
   'src/media/pool.ts',

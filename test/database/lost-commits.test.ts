@@ -214,7 +214,9 @@ t.test('whoever writes rows in batches that are repeated stores a mark with them
     if (file === 'database/write-behind.ts' || !/\b(WriteBuffer<|writeInOrder\()/.test(text))
       continue
     writers++
-    t.match(text, /\bmark(ed|Stored)\(/, file)
+    // A place is stored by the message's own id: repeated, it is there already.
+    const repeated = file === 'platforms/telegram/storage/locations.ts'
+    t.match(text, repeated ? /on conflict \(.*\) do nothing/ : /\bmark(ed|Stored)\(/, file)
   }
-  t.equal(writers, 5)
+  t.equal(writers, 6)
 })

@@ -103,7 +103,7 @@ t.test('nobody listens for a body that has come with its head', async (t) => {
   for (const _ of [1, 2]) {
     socket.write(call)
     const [answer] = await once(socket, 'data')
-    t.match(`${answer}`, `${small}`)
+    t.ok(`${answer}`.endsWith(`${small}`), `${answer}`)
   }
   t.strictSame(listened, [])
 })

@@ -284,12 +284,15 @@ t.test('Telegram accounts hear what others think', async (t) => {
   await t.test('a poll of which nothing is known is warned of', async (t) => {
     const warned = Promise.withResolvers<object>()
     const logger = { ...quietLogger, warn: (facts: object) => warned.resolve(facts) }
-    const { friend, listen, store } = await live(t, stage, { logger })
+    const { friend, listen, store, write } = await live(t, stage, { logger })
     const first = await listen()
     await sentContent(first, `${friend.id}`, samplePoll)
+    const [id] = friend.messages.keys()
+    // A checkpoint that covers the poll: the network would tell it again.
+    write('later')
+    await store.message('later')
     await first.stop()
     await listen()
-    const [id] = friend.messages.keys()
     vote(network, friend, id!, { option: 0, isPlaced: false })
     t.match(await warned.promise, { update: 'updateMessagePoll' })
     t.notOk(store.happenings.some(({ kind }) => kind === 'poll'))

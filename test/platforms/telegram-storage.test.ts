@@ -77,7 +77,7 @@ t.test(
     await until(async () => (await known()).length === 1)
     stage.network.delivery.delete(person, [Number(native)])
     const deleted = await store.until(() => store.happenings.find(({ kind }) => kind === 'deleted'))
-    t.match(deleted, { chat: `${friend.id}`, messages: [native] })
+    t.hasStrict(deleted, { chat: `${friend.id}`, messages: [native] })
   },
 )
 

@@ -148,8 +148,10 @@ t.test('a reply names its target, in the new way and the old', async (t) => {
   t.match(await send({ reply_parameters: { message_id: unknownId } }), missing)
   t.match(await send({ reply_to_message_id: unknownId }), missing)
   t.match(await send({ reply_parameters: '{' }), bad("can't parse reply parameters JSON object"))
-  t.match(await send({ reply_parameters: [] }), bad('object expected as reply parameters'))
-  for (const none of ['null', {}, '{}', { message_id: 0 }]) {
+  for (const wrong of [[], 'null']) {
+    t.match(await send({ reply_parameters: wrong }), bad('object expected as reply parameters'))
+  }
+  for (const none of [null, {}, '{}', { message_id: 0 }]) {
     const { status, body } = await send({ reply_parameters: none })
     t.equal(status, 200, JSON.stringify(none))
     t.notOk(body.result?.reply_to_message)
