@@ -274,7 +274,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/composition/core.ts': ['events.emit', 'webhookWaker.claimed', 'webhookWaker.resumed'],
   'src/credentials/ownership.ts': ['this.check'],
   'src/database/database.ts': ['client.once'],
-  'src/database/write-behind.ts': ['alone.#drain', 'this.#drain', 'this.flush'],
+  'src/database/write-behind.ts': ['line.#drain', 'this.#drain', 'this.flush'],
   'src/database/write-watch.ts': ['this.#findOut'],
   'src/gateway.ts': ['remind'],
   'src/http/nodes/forwarding.ts': ['this.#forward', 'this.#forwardByBody', 'this.#forwardServed'],

@@ -46,7 +46,7 @@ const spanning: Readonly<Record<string, string>> = {
   'database/migrate.ts schema_minimum': server,
   'database/migrator.ts schema_minimum': server,
   'database/write-behind.ts mark': server,
-  'database/write-behind.ts write_mark': old,
+  'database/write-watch.ts write_mark': old,
   'database/write-watch.ts write_probe': server,
   'identities/store.ts chat_identity': old,
   'jobs/backend.ts pg_class': server,

@@ -16,6 +16,11 @@ export class Flusher {
   readonly #write: () => Promise<void>
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
+  #notBegun: Promise<void> | undefined
+  readonly #begin = () => {
+    this.#notBegun = undefined
+    return this.#write()
+  }
 
   /** `write` takes all buffered rows. If it rejects, the buffer keeps them and calls it again soon. */
   constructor(everyMs: number, write: () => Promise<void>) {
@@ -31,8 +36,10 @@ export class Flusher {
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#writing = this.#writing.then(this.#write).catch(() => this.schedule(RETRY_MS))
-    return this.#writing
+    // It takes all that is buffered when it begins: of many callers none waits for a try of each before it.
+    this.#notBegun ??= this.#writing.then(this.#begin).catch(() => this.schedule(RETRY_MS))
+    this.#writing = this.#notBegun
+    return this.#notBegun
   }
 }
 
@@ -109,13 +116,6 @@ export async function markStored(
     [writer, before + count],
   )
   return Math.min(count, Math.max(0, (row?.before ?? 0) - before))
-}
-
-/** Longer than any process keeps rows of which it does not know whether they are stored. */
-const MARKS_KEPT = '30 days'
-
-export async function forgetMarks(db: Queryable): Promise<void> {
-  await db.query(`delete from write_mark where at < now() - interval '${MARKS_KEPT}'`)
 }
 
 interface BufferOptions<Item> {
@@ -265,10 +265,8 @@ interface TogetherOptions<Item, Result> {
   run(items: readonly Item[]): Promise<readonly Result[]>
 }
 
-interface Waiting<Item, Result> {
+interface Waiting<Item, Result> extends Omit<PromiseWithResolvers<Result>, 'promise'> {
   readonly item: Item
-  resolve(result: Result): void
-  reject(cause: unknown): void
 }
 
 /** Statements of single owners at a time: each may wait for a lock on a connection of its own. */
@@ -284,6 +282,8 @@ export class SharedStatements<Item, Result> {
   readonly #turns = new FairSemaphore({ places: OWNERS_AT_ONCE })
   #waiting: Waiting<Item, Result>[] = []
   #isRunning = false
+  /** Whether a row was in the way of the last statement. */
+  #isBlocked = false
 
   constructor(options: TogetherOptions<Item, Result>) {
     this.#options = options
@@ -291,8 +291,11 @@ export class SharedStatements<Item, Result> {
 
   /** Rejects for this item alone or for those of its owner, unless the database is away. */
   run(item: Item): Promise<Result> {
-    const alone = this.#alone.get(this.#options.ownerOf?.(item) ?? Number.NaN)
-    if (alone) return alone.run(item)
+    const owner = this.#options.ownerOf?.(item) ?? Number.NaN
+    const alone = this.#alone.get(owner)
+    // Until one of its statements succeeds: each new item would have all others wait for the row once more.
+    if (alone && (alone.#isRunning || alone.#isBlocked)) return alone.run(item)
+    this.#alone.delete(owner)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
       if (!this.#isRunning) void this.#drain()
@@ -311,9 +314,11 @@ export class SharedStatements<Item, Result> {
   async #together(some: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await this.#options.run(some.map(({ item }) => item))
+      this.#isBlocked = false
       for (const [place, { resolve }] of some.entries()) resolve(results[place] as Result)
     } catch (cause) {
-      if (mayBeOneRow(cause) && this.#separate(some, cause)) return
+      this.#isBlocked = mayBeOneRow(cause)
+      if (this.#isBlocked && this.#separate(some, cause)) return
       const isAway = cause instanceof RequestFailed && cause.failure.code === 'unavailable'
       if (isAway || some.length === 1) for (const { reject } of some) reject(cause)
       else for (const one of some) await this.#together([one])
@@ -324,17 +329,15 @@ export class SharedStatements<Item, Result> {
   #separate(some: readonly Waiting<Item, Result>[], cause: unknown): boolean {
     const { ownerOf, most, run } = this.#options
     if (!ownerOf) return false
-    const owners = Map.groupBy(some, ({ item }) => ownerOf(item))
+    const owners = new Set(some.map(({ item }) => ownerOf(item)))
     if (owners.size === 1) return false
-    for (const [owner, items] of owners) {
-      const alone = new SharedStatements<Item, Result>({
-        most,
-        run: (items) => this.#inTurn(() => run(items), cause),
-      })
-      this.#alone.set(owner, alone)
-      alone.#waiting.push(...items)
-      // Items that come meanwhile stay behind those that came before.
-      void alone.#drain().then(() => this.#alone.delete(owner))
+    const options = { most, run: (own: readonly Item[]) => this.#inTurn(() => run(own), cause) }
+    for (const owner of owners) this.#alone.set(owner, new SharedStatements(options))
+    // Those that came meanwhile stay behind those that came before.
+    for (const one of [...some, ...this.#waiting.splice(0)]) {
+      const line = this.#alone.get(ownerOf(one.item)) ?? this
+      line.#waiting.push(one)
+      if (!line.#isRunning) void line.#drain()
     }
     return true
   }

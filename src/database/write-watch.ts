@@ -215,3 +215,10 @@ export class WriteWatch implements Storage {
     for (const done of [...this.#waiting]) done()
   }
 }
+
+/** Longer than any process keeps rows of which it does not know whether they are stored. */
+const MARKS_KEPT = '30 days'
+
+export async function forgetMarks(db: Queryable): Promise<void> {
+  await db.query(`delete from write_mark where at < now() - interval '${MARKS_KEPT}'`)
+}
