@@ -234,3 +234,18 @@ t.test('places of several accounts are stored together, each for itself', async 
   t.equal(counting.count, before, 'nobody waits for those that were noted')
   t.same((await own.find([11, 12, 13])).length, 2, 'whoever asks for them finds them')
 })
+
+t.test('places that were kept while the database was away are written before an end', async (t) => {
+  const { db, credentialId } = await account(t)
+  let isAway = true
+  const flaky: Queryable = {
+    query: (...asked) => (isAway ? Promise.reject(new Error('away')) : db.query(...asked)),
+  }
+  const parts = { db, locationWrites: locationWrites(flaky, quietLogger), unnoted: () => t.fail() }
+  const own = new MessageLocations({ credentialId, epoch: 0 }, parts)
+  own.note([{ message: 1, chat: 5 }])
+  await own.written()
+  isAway = false
+  await own.written()
+  t.equal((await db.query('select from telegram_message')).length, 1)
+})

@@ -103,7 +103,10 @@ export class MessageLocations {
   async written(): Promise<void> {
     if (!this.#hasNoted) return
     this.#hasNoted = false
-    await this.#parts.locationWrites.noted.flush()
+    const { noted } = this.#parts.locationWrites
+    await noted.flush()
+    // The next owner needs what is kept: its write is tried again before this one ends.
+    this.#hasNoted ||= noted.size > 0
   }
 
   /** Stores the locations of messages that were read. A failure is only logged: nothing else needs them. */
