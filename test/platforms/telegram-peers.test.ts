@@ -8,6 +8,7 @@ import {
   MessageLocations,
 } from '../../src/platforms/telegram/storage/locations.ts'
 import { PostgresPeers, peerWrites } from '../../src/platforms/telegram/storage/peers.ts'
+import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
 
@@ -248,4 +249,29 @@ t.test('places that were kept while the database was away are written before an 
   isAway = false
   await own.written()
   t.equal((await db.query('select from telegram_message')).length, 1)
+})
+
+t.test('a locked row of an account keeps no places of another waiting', async (t) => {
+  const { db, credentialId } = await account(t)
+  const locked = await anotherAccount(db)
+  const parts = { db, locationWrites: locationWrites(db, quietLogger), unnoted: () => t.fail() }
+  const place = { message: 1, chat: 5 }
+  const waiting = new MessageLocations({ credentialId: locked, epoch: 0 }, parts)
+  const free = new MessageLocations({ credentialId, epoch: 0 }, parts)
+  await db.transaction(async (tx) => {
+    const insertion =
+      'insert into telegram_message (credential_id, message_id, chat_id) values ($1, 1, 5)'
+    await tx.query(insertion, [locked])
+    waiting.note([place])
+    free.note([place])
+    const kept = () =>
+      db.query('select from telegram_message where credential_id = $1', [credentialId])
+    await until(async () => {
+      // A transaction may be idle for three seconds.
+      await tx.query('select 1')
+      return (await kept()).length === 1
+    })
+  })
+  await waiting.written()
+  t.same(await waiting.find([1]), [place])
 })

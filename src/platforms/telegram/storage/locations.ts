@@ -44,30 +44,35 @@ const insertion = {
 }
 
 export function locationWrites(db: Queryable, logger: Logger): LocationWrites {
-  const insert = (rows: readonly NewLocation[]) =>
-    db.query(insertion, [
-      arrayLiteral(rows.map(({ owned }) => owned.credentialId)),
-      arrayLiteral(rows.map(({ owned }) => owned.epoch)),
-      arrayLiteral(rows.map(({ location }) => location.message)),
-      arrayLiteral(rows.map(({ location }) => location.chat)),
-    ])
+  const awaited: LocationWrites['awaited'] = new SharedStatements({
+    most: MOST_TOGETHER,
+    // Updates of many accounts come in the same turn.
+    isGathered: true,
+    ownerOf: ([first]) => (first as NewLocation).owned.credentialId,
+    async run(all) {
+      const rows = all.flat()
+      await db.query(insertion, [
+        arrayLiteral(rows.map(({ owned }) => owned.credentialId)),
+        arrayLiteral(rows.map(({ owned }) => owned.epoch)),
+        arrayLiteral(rows.map(({ location }) => location.message)),
+        arrayLiteral(rows.map(({ location }) => location.chat)),
+      ])
+      return all.map(() => undefined)
+    },
+  })
   return {
-    awaited: new SharedStatements({
-      most: MOST_TOGETHER,
-      // Updates of many accounts come in the same turn.
-      isGathered: true,
-      ownerOf: ([first]) => (first as NewLocation).owned.credentialId,
-      async run(all) {
-        await insert(all.flat())
-        return all.map(() => undefined)
-      },
-    }),
+    awaited,
     noted: new WriteBuffer({
       everyMs: NOTED_MS,
       capacity: MOST_NOTED,
       rows: 'places of sent messages',
       logger,
-      write: async (rows) => void (await insert(rows)),
+      // They share a statement, unless a row of one account is locked: then those of the others are stored all the same.
+      async write(rows) {
+        const owners = Map.groupBy(rows, ({ owned }) => owned.credentialId)
+        const writes = await Promise.allSettled([...owners.values()].map((own) => awaited.run(own)))
+        for (const write of writes) if (write.status === 'rejected') throw write.reason
+      },
     }),
   }
 }
