@@ -198,6 +198,11 @@ function streamingThread(
     resourceLimits,
     maxThreads: 1,
     concurrentTasksPerWorker: AT_ONCE,
+    // Piscina itself gives a thread nothing beside a task that has a signal, since an abort ends the thread; here only tasks
+    // that no thread has begun are aborted.
+    loadBalancer: (_, threads) =>
+      threads.find((thread) => thread.isRunningAbortableTask || thread.currentUsage < AT_ONCE) ??
+      null,
   })
   const runOn = runsOn(pool, logger)
   const closing = new AbortController()

@@ -27,6 +27,21 @@ t.test('threads without memory, with tasks in the queue', async (t) => {
   t.match(await failureOf(pool.unseal(chunk)), ended)
 })
 
+t.test('nothing waits for a program that runs', async (t) => {
+  const pool = createPool({ threads: 1 })
+  t.teardown(() => pool.close())
+  const ending = new AbortController()
+  const node = { program: process.execPath, takes: 60_000 }
+  const long = pool.drive({ ...node, args: ['-e', 'setTimeout(() => {}, 1e6)'] }, ending.signal)
+  const isStopped = t.rejects(long)
+  const short = await pool.drive({ ...node, args: ['-e', 'console.log(7)'] }, forever)
+  t.equal(`${short.output}`.trim(), '7')
+  const chunk = { source: Buffer.alloc(32), key: Buffer.alloc(32), index: 0, last: 0 }
+  t.match(await failureOf(pool.unseal(chunk)), /unable to authenticate/)
+  ending.abort()
+  await isStopped
+})
+
 t.test('a pool that is closed meanwhile', async (t) => {
   const pool = createPool({ threads: 1 })
   // The thread is there.
