@@ -114,6 +114,13 @@ export function createPool({
   const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 8 }
   const pool = new Piscina({ ...common, resourceLimits, maxThreads: threads, maxQueue: queue })
   const run = runsOn(pool, logger)
+  /** In place of a thread that was killed, Piscina begins another only for a task that comes later. */
+  const wake = () => {
+    if (pool.queueSize === 0) return
+    run({ head: new Uint8Array() }, { name: 'sniff' }).catch((err: unknown) => {
+      logger?.error({ err }, 'a thread for files has ended')
+    })
+  }
   const streaming = streamingThread(resourceLimits, logger)
   const semaphore = new FairSemaphore({
     places: Math.min(threads, PICTURES_AT_ONCE),
@@ -128,7 +135,10 @@ export function createPool({
       }
       // Cleared with the task: the timer of AbortSignal.timeout would stay until its time is over.
       const limit = new AbortController()
-      const timer = setTimeout(() => limit.abort(tooLong(taskTakes)), taskTakes).unref()
+      const timer = setTimeout(() => {
+        limit.abort(tooLong(taskTakes))
+        wake()
+      }, taskTakes).unref()
       try {
         return await run(task, { name }, limit)
       } finally {

@@ -1,8 +1,12 @@
 /** Tasks whose thread ends before them: the caller learns why, nothing waits for ever and the process goes on. */
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { createPool } from '../../src/media/pool.ts'
+import type { WantedPicture } from '../../src/media/tasks/picture.ts'
 import { failureOf } from '../support/accounts.ts'
 import { forever } from './rig.ts'
+import { drawn } from './service-rig.ts'
 
 const path = import.meta.filename
 
@@ -13,6 +17,21 @@ t.test('a task that takes too long', async (t) => {
     code: 'timeout',
     description: 'the file took longer than 0.001 seconds',
   })
+})
+
+t.test('tasks in the queue behind one that is killed', async (t) => {
+  const pool = createPool({ threads: 1, taskTakes: 2_500 })
+  t.teardown(() => pool.close())
+  const folder = t.testdir({})
+  const source = join(folder, 'source.png')
+  await drawn(100, 100).png().toFile(source)
+  const wanted = { target: join(folder, 'made.webp'), box: 2_000, format: 'webp', enlarge: true }
+  const endless = Array.from({ length: 10_000 }, () => wanted as WantedPicture)
+  const killed = failureOf(pool.run('picture', { source, wanted: endless }))
+  await delay(800)
+  const behind = pool.run('look', { path: source })
+  t.match(await killed, { code: 'timeout' })
+  t.match(await behind, { mime: 'image/png' })
 })
 
 t.test('threads without memory, with tasks in the queue', async (t) => {
