@@ -58,6 +58,8 @@ const list = (what: string, items: string) =>
 const typed = (what: string, problem: string) =>
   [`can't parse ${what} JSON object`, `can't parse ${what}: ${problem}`] as const
 
+const pollMedia = [...typed('InputPollMedia', 'expected an Object'), 'takes null'] as const
+
 const cases: readonly Case[] = [
   [
     ...(['sendMessage', text, 'reply_markup'] as const),
@@ -100,7 +102,13 @@ const cases: readonly Case[] = [
   ['deleteMessages', chat, 'message_ids', ...list('message_ids', 'message identifiers')],
   ['sendPoll', poll, 'options', ...list('options', 'String as options')],
   ['sendPoll', poll, 'country_codes', ...list('country_codes', 'String')],
-  ['sendPoll', poll, 'media', ...typed('InputPollMedia', 'expected an Object')],
+  ['sendPoll', poll, 'media', ...pollMedia],
+  [
+    'sendPoll',
+    { ...poll, type: 'quiz', correct_option_id: '0' },
+    'explanation_media',
+    ...pollMedia,
+  ],
   [
     ...(['sendPoll', { ...poll, type: 'quiz' }, 'correct_option_ids'] as const),
     ...list('correct option identifiers', 'correct option identifiers'),

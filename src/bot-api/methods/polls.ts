@@ -172,10 +172,10 @@ const IN_OPTIONS: readonly MediaType[] = [...EVERYWHERE, ...OPTION_MEDIA, 'link'
 /** The poll with what belongs to its description, its explanation and its options. */
 async function withMedia(call: Call, poll: Poll): Promise<Poll> {
   const { args } = call
-  const read = (name: string) =>
-    args.has(name)
-      ? pollMediaOf(call, args.parsed(name, 'InputPollMedia JSON object'), BESIDE)
-      : undefined
+  const read = (name: string) => {
+    const value = args.has(name) ? args.parsed(name, 'InputPollMedia JSON object') : null
+    return value === null ? undefined : pollMediaOf(call, value, BESIDE)
+  }
   const media = await read('media')
   const explanationMedia = poll.isQuiz && (await read('explanation_media'))
   const given = args.json('options') as readonly { readonly media?: unknown }[]
