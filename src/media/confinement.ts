@@ -54,8 +54,12 @@ const SHELL = '/bin/sh'
 const NICENESS = 5
 const OPEN_FILES = 64
 
-/** Limits that the system does not support are left out. `exec` avoids a second process. */
+/**
+ * Limits that the system does not support are left out. Where memory ends, Linux ends this program and not the service.
+ * `exec` avoids a second process.
+ */
 const LIMITED = `ulimit -c 0
+{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null || :
 ulimit -t "$1" 2>/dev/null || :
 ulimit -v "$2" 2>/dev/null || :
 ulimit -f "$3" 2>/dev/null || :

@@ -55,6 +55,11 @@ t.test('limits of the operating system', { skip }, async (t) => {
     const { output } = await limited('ulimit -n; ulimit -c; nice; env | grep -v ^PWD= | wc -l')
     t.same(`${output}`.trim().split(/\s+/).slice(0, 3), ['64', '0', `${getPriority() + 5}`])
   })
+
+  const elsewhere = process.platform === 'linux' ? false : 'only Linux chooses by this number'
+  t.test('it is the first to end where memory ends', { skip: elsewhere }, async (t) => {
+    t.equal(`${(await limited('cat /proc/self/oom_score_adj')).output}`, '1000\n')
+  })
 })
 
 const noWalls = hidesFiles ? false : 'bubblewrap is not installed, or may not work here'
