@@ -52,12 +52,19 @@ export const serviceOptions = (given = '') => `${YOUNG_OBJECTS} ${given}`.trimEn
 const LIBUV_THREADS = '8'
 
 /**
+ * A block of so many bytes goes back to the system when it is freed. Otherwise glibc keeps blocks of up to 32 MB, and pictures
+ * decoded one after another take twice the memory of one.
+ */
+const BLOCK_GIVEN_BACK = '262144'
+
+/**
  * What the service's processes have in their environment, unless the operator sets it. Empty is not set, as everywhere: libuv
  * would take it for a single thread.
  *
  * @param {NodeJS.ProcessEnv} given
  */
-export const serviceEnvironment = ({ NODE_OPTIONS, UV_THREADPOOL_SIZE }) => ({
-  NODE_OPTIONS: serviceOptions(NODE_OPTIONS),
-  UV_THREADPOOL_SIZE: UV_THREADPOOL_SIZE?.trim() || LIBUV_THREADS,
+export const serviceEnvironment = (given) => ({
+  NODE_OPTIONS: serviceOptions(given.NODE_OPTIONS),
+  UV_THREADPOOL_SIZE: given.UV_THREADPOOL_SIZE?.trim() || LIBUV_THREADS,
+  MALLOC_MMAP_THRESHOLD_: given.MALLOC_MMAP_THRESHOLD_?.trim() || BLOCK_GIVEN_BACK,
 })

@@ -1,5 +1,6 @@
 /** The worker threads for bytes: few of them, a bounded queue, a time limit for every task; users take turns. */
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
 import { MessageChannel, type ResourceLimits } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Logger } from '../../actors/ports/ports.ts'
@@ -95,8 +96,35 @@ interface PoolOptions {
 
 const never = new AbortController().signal
 
+const MEGABYTE = 1_000_000
+
 /** Pictures are decoded by the threads of libuv: the launcher starts twice as many, for files, names and secrets. */
 const PICTURES_AT_ONCE = 4
+/** A progressive JPEG of 40 megapixels: all of it is held while it is decoded. */
+const PICTURE_BYTES = 200 * MEGABYTE
+
+/** What the service and its launcher have outside the heap before any file comes. */
+const IDLE_BYTES = 80 * MEGABYTE
+
+interface Memory {
+  /** What a container has; a number beyond the machine's, or none, where there is no limit. */
+  readonly constrained: number
+  readonly total: number
+  readonly heap: number
+}
+
+const presentMemory = (): Memory => ({
+  constrained: process.constrainedMemory(),
+  total: totalmem(),
+  heap: getHeapStatistics().heap_size_limit,
+})
+
+/** How many that take so many bytes each have room outside the heap, once it is full: one in any case, and `most` at most. */
+export function placesFor(bytes: number, most: number, memory = presentMemory()): number {
+  const { constrained, total, heap } = memory
+  const room = Math.min(constrained || total, total) - heap - IDLE_BYTES
+  return Math.max(1, Math.min(most, Math.floor(room / bytes)))
+}
 
 const common = {
   filename: new URL('./worker.ts', import.meta.url).href,
@@ -123,7 +151,7 @@ export function createPool({
   }
   const streaming = streamingThread(resourceLimits, logger)
   const semaphore = new FairSemaphore({
-    places: Math.min(threads, PICTURES_AT_ONCE),
+    places: placesFor(PICTURE_BYTES, Math.min(threads, PICTURES_AT_ONCE)),
     waiting: queue,
     waitingPerUser: queue / 4,
   })

@@ -4,7 +4,7 @@ import type { Logger } from '../../actors/ports/ports.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
 import type { Confinement, Tools } from './confinement.ts'
 import type { MediaMeasures } from './media.ts'
-import { type Asker, type MediaPool, withSemaphore } from './pool.ts'
+import { type Asker, type MediaPool, placesFor, withSemaphore } from './pool.ts'
 import { inputOf, type Probe, probeArguments, readProbe } from './probe.ts'
 
 interface Budget {
@@ -70,6 +70,8 @@ const WAITING_PER_USER = 32
 /** Disk space in proportion to the result: some files are rewritten at the end. */
 const SPARE = 2
 const THREADS = 2
+/** What ffmpeg takes to make a film of full HD. */
+const FILM_BYTES = 300 * MEGABYTE
 
 /** One user keeps one place busy at most, so that the next user finds the other one free. */
 const semaphore = (places: number) =>
@@ -90,7 +92,7 @@ export class Transcoder {
     this.#options = options
     const { atOnce = 2 } = options
     this.#probing = semaphore(atOnce)
-    this.#encoding = semaphore(atOnce)
+    this.#encoding = semaphore(placesFor(FILM_BYTES, atOnce))
   }
 
   get isOpen(): boolean {

@@ -136,6 +136,14 @@ t.test(
   },
 )
 
+t.test('what a picture took goes back to the system, or as the operator wants', async (t) => {
+  for (const MALLOC_MMAP_THRESHOLD_ of [undefined, ' ']) {
+    t.equal(serviceEnvironment({ MALLOC_MMAP_THRESHOLD_ }).MALLOC_MMAP_THRESHOLD_, '262144')
+  }
+  const MALLOC_MMAP_THRESHOLD_ = '1048576'
+  t.match(serviceEnvironment({ MALLOC_MMAP_THRESHOLD_ }), { MALLOC_MMAP_THRESHOLD_ })
+})
+
 /** All that these folders say, in which a package is named as it is imported, or by its place. */
 const saidIn = (folders: string) =>
   globSync(`{${folders}}/**/*.{ts,tsx,mjs,css}`, { cwd: root })

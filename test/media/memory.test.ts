@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { giveBackLent } from '../../src/media/give-back.ts'
+import { placesFor } from '../../src/media/pool.ts'
 import { forever } from './rig.ts'
 import { serviceRig } from './service-rig.ts'
 
@@ -60,3 +61,19 @@ async function growth(work: () => Promise<void>): Promise<number> {
   await work().finally(() => clearInterval(watch))
   return highest - before
 }
+
+t.test('as much is worked on at once as has room outside the heap', async (t) => {
+  const each = 200_000_000
+  const places = (constrained: number, total: number, heap: number) =>
+    placesFor(each, 4, {
+      constrained: constrained * MEGABYTE,
+      total: total * MEGABYTE,
+      heap: heap * MEGABYTE,
+    })
+  t.equal(places(512, 24_000, 352), 1, 'one in any case')
+  t.equal(places(1_024, 24_000, 608), 1)
+  t.equal(places(1_024, 24_000, 352), 3)
+  t.equal(places(8_192, 24_000, 608), 4, 'no more than asked for')
+  t.equal(places(0, 1_024, 352), 3, 'no limit is told: what the machine has')
+  t.equal(places(2 ** 44, 1_024, 352), 3, 'a limit beyond the machine is none')
+})
