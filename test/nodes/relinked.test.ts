@@ -57,6 +57,8 @@ async function signsOut(t: Test, name: string, shows: (account: Account) => unkn
   const isChecked = name === 'checked'
   if (!isChecked) {
     core.ownership.stop()
+    // The one that is under way.
+    await core.ownership.check()
     t.teardown(() => core.ownership.watch())
   }
   const hints = lostHints.length
