@@ -8,7 +8,6 @@ import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { RequestRefused, type Requests } from '../../src/platforms/xmpp/requests.ts'
 import { addBookmark, bookmarks } from '../../src/platforms/xmpp/rooms/bookmarks.ts'
 import { KeptRooms, OwedRooms } from '../../src/platforms/xmpp/rooms/kept.ts'
-import { failureOf } from '../support/accounts.ts'
 import { xmppServers } from '../support/xmpp-servers.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, sent } from './contract/scene.ts'
@@ -16,13 +15,9 @@ import { MemoryRooms } from './xmpp/kept-rooms.ts'
 import { Network } from './xmpp/network.ts'
 import { deviceOf, scene, until } from './xmpp/scene.ts'
 
-const submitted = (
-  field: string,
-) => `<query xmlns="http://jabber.org/protocol/muc#owner"><x xmlns="jabber:x:data" type="submit">
+const persistent = `<query xmlns="http://jabber.org/protocol/muc#owner"><x xmlns="jabber:x:data" type="submit">
   <field var="FORM_TYPE"><value>http://jabber.org/protocol/muc#roomconfig</value></field>
-  <field var="muc#roomconfig_${field}"><value>1</value></field></x></query>`
-const persistent = submitted('persistentroom')
-const forMembers = submitted('membersonly')
+  <field var="muc#roomconfig_persistentroom"><value>1</value></field></x></query>`
 
 for (const { name, skip, start } of xmppServers) {
   t.test(`rooms on ${name}`, { skip }, async (t) => {
@@ -193,55 +188,6 @@ for (const { name, skip, start } of xmppServers) {
       t.notOk(store.texts().includes('and now?'))
     })
 
-    await t.test('one that was put out while it was away is told so, and stays out', async (t) => {
-      const { account, friend, store, first, open, rooms } = await inRooms(
-        t,
-        'banned',
-        'closed',
-        'stays',
-      )
-      const [banned = '', closed = '', stays = ''] = rooms
-      await first.stop()
-      await friend.ask(banned, ban(account.jid))
-      await friend.ask(closed, forMembers)
-      const second = await open()
-      const told = () => store.happenings.flatMap((each) => (each.kind === 'member' ? [each] : []))
-      await store.until(() => told().length === 2 || undefined)
-      const person = { native: account.jid }
-      const statuses = Object.fromEntries(told().map(({ chat, after }) => [chat.native, after]))
-      t.match(statuses, {
-        [banned]: { status: 'kicked', person },
-        [closed]: { status: 'left', person },
-      })
-      const owner = { credentialId: store.credentialId, epoch: 1 }
-      const kept = async () => (await network.rooms.load(owner)).map(({ room }) => room)
-      await until(async () => `${await kept()}` === stays)
-      await store.until(() => !isOut(store.checkpoint) || undefined)
-      await second.stop()
-      await open()
-      friend.send(stays, 'and here?')
-      await store.message('and here?')
-      t.equal(told().length, 2, 'told once')
-    })
-
-    await t.test('of a room that bans it, in which it never was, it is told nothing', async (t) => {
-      const { account, friend, store, first, open } = await scene(t, network)
-      const room = `never-${account.user}@rooms.xmpp.test`
-      await friend.join(room, 'friend')
-      await friend.ask(room, persistent)
-      await friend.ask(room, ban(account.jid))
-      await addBookmark(await deviceOf(t, account), { room, nick: 'myself' }, patience())
-      await first.stop()
-      const second = await open()
-      const kept = () => network.rooms.load({ credentialId: store.credentialId, epoch: 1 })
-      await until(async () => (await kept()).length === 1)
-      t.match(await failureOf(sent(second, room, 'may I?')), { code: 'forbidden' })
-      friend.send(account.jid, 'what is read later')
-      await store.message('what is read later')
-      t.notOk(store.happenings.some(({ kind }) => kind === 'member'))
-      t.match(await kept(), [{ room }])
-    })
-
     await t.test('a room that the account left is not joined again', async (t) => {
       const { friend, store, first, open, rooms } = await inRooms(t, 'left', 'stays')
       const [left = '', stays = ''] = rooms
@@ -281,9 +227,6 @@ const isOut = (checkpoint: Json) => 'out' in Object(checkpoint)
 /** An occupant without a role is none any more. */
 const kick = (nick: string) =>
   `<query xmlns="${ns.mucAdmin}"><item nick="${nick}" role="none"/></query>`
-
-const ban = (jid: string) =>
-  `<query xmlns="${ns.mucAdmin}"><item jid="${jid}" affiliation="outcast"/></query>`
 
 const leftBehind = (room: string) =>
   xml('item', { id: room }, xml('conference', { xmlns: ns.bookmarks, autojoin: 'false' }))

@@ -9,7 +9,6 @@ import { RecentMap } from '../../kit/recent-map.ts'
 import { parseAddress, personAt } from '../address.ts'
 import { stanzaId, timeIn } from '../archive.ts'
 import type { IncomingMessage } from '../delivery.ts'
-import { Refused } from '../failures.ts'
 import { idOf, type MessageNames, marked, storable, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
 import {
@@ -167,40 +166,21 @@ export function removal(presence: Element, standing: Standing): Happening | unde
   const isKicked = PUT_OUT.some((code) => codes.includes(code)) && !codes.includes(UNREACHED)
   const isOut = isBanned || isKicked
   if (!isOut && !user?.getChild('destroy')) return undefined
+  const { chat, self: person, status } = standing
   const actor = user?.getChild('item')?.getChild('actor')?.attrs
-  const by = actor ? actorOf(actor, standing) : theRoom(standing.chat)
-  return outOf(standing, isBanned ? 'kicked' : 'left', by)
+  return {
+    kind: 'member',
+    // The room sends it once only: the key need not be the same again.
+    sourceKey: `out:${chat.native}:${randomUUID()}`,
+    direction: 'incoming',
+    at: Math.floor(Date.now() / 1000),
+    chat,
+    by: actor ? actorOf(actor, standing) : theRoom(chat),
+    isSelf: true,
+    before: { person, status },
+    after: { person, status: isBanned ? 'kicked' : 'left' },
+  }
 }
-
-/** What a room that no longer lets an account in says of it: banned, or no member of a room for members. */
-const SHUT_OUT: Readonly<Record<string, 'kicked' | 'left'>> = {
-  forbidden: 'kicked',
-  'registration-required': 'left',
-}
-
-/** The account was put out while no session saw it; undefined where the room may let it in again. */
-export function removalBy(cause: unknown, { chat, self }: Pick<Standing, 'chat' | 'self'>) {
-  const refused = cause instanceof Error ? cause.cause : undefined
-  const status = refused instanceof Refused ? SHUT_OUT[refused.condition] : undefined
-  return status && outOf({ chat, self, status: 'member' }, status, theRoom(chat))
-}
-
-const outOf = (
-  { chat, self: person, status }: Omit<Standing, 'person'>,
-  after: 'kicked' | 'left',
-  by: Person,
-): Happening => ({
-  kind: 'member',
-  // The room says it once only: the key need not be the same again.
-  sourceKey: `out:${chat.native}:${randomUUID()}`,
-  direction: 'incoming',
-  at: Math.floor(Date.now() / 1000),
-  chat,
-  by,
-  isSelf: true,
-  before: { person, status },
-  after: { person, status: after },
-})
 
 function actorOf({ jid, nick }: Element['attrs'], { chat, person }: Standing): Person {
   const address = parseAddress(jid)?.bare

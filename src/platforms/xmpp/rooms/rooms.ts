@@ -13,7 +13,6 @@ import { ping, RequestRefused } from '../requests.ts'
 import { addBookmark, type Bookmark, bookmarks, removeBookmark } from './bookmarks.ts'
 import { Invitations } from './invitations.ts'
 import type { KeptRoom, KeptRooms } from './kept.ts'
-import { removalBy } from './reading.ts'
 import { Room, type RoomParts, type RoomState } from './room.ts'
 import { Tending } from './tending.ts'
 
@@ -290,10 +289,6 @@ export class Rooms {
       // Incoming messages wait for missed ones, which are not fetched any more.
       room.left()
       if (!known) this.#rooms.delete(bookmark.room)
-      const wasInside =
-        this.#tending.wants(room.address) && this.#parts.ledger.checkpoint(room.address)
-      const removal = wasInside && removalBy(cause, room)
-      if (removal) this.#putOut(room, removal)
       throw cause
     }
   }
