@@ -28,7 +28,7 @@ t.test('tasks in the queue behind one that is killed', async (t) => {
   const wanted = { target: join(folder, 'made.webp'), box: 2_000, format: 'webp', enlarge: true }
   const endless = Array.from({ length: 10_000 }, () => wanted as WantedPicture)
   const killed = failureOf(pool.run('picture', { source, wanted: endless }))
-  // A thread begins in less time, also on a busy machine: so much longer than the first may the second take.
+  // The second task has so much time left when the first is killed: on a busy machine a new thread takes seconds to begin.
   await delay(4_000)
   const behind = pool.run('look', { path: source })
   t.match(await killed, { code: 'timeout' })
