@@ -1,15 +1,13 @@
 /** What a fan-out is compared with: a bare server that holds polls and posts to webhooks, with nothing behind it. */
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import Fastify, { type FastifyReply } from 'fastify'
 import { Client } from 'undici'
 import { securityHeaders } from '../../src/http/headers.ts'
-import { answerParent, memory, processor } from './child.ts'
+import { answerParent, memory, processor, stalls } from './child.ts'
 import { now } from './statistics.ts'
 
 /** As the service's. */
 const TURN_MS = 1
-const GRAIN_MS = 2
 const words = 'the quick brown fox jumps over the lazy dog and runs into the forest'
 const person = '"id":5001,"first_name":"Ada","username":"ada_lovelace"'
 /** Clients read as many bytes as the service sends them. */
@@ -33,7 +31,6 @@ interface Hook {
 const app = Fastify({ requestTimeout: 0 })
 const held = new Set<Held>()
 const hooks: Hook[] = []
-const delay = monitorEventLoopDelay({ resolution: GRAIN_MS })
 
 const update = (id: number) =>
   `{"update_id":${id},"message":{"message_id":${id},"date":${Math.floor(Date.now() / 1000)},"chat":{${person},"type":"private"},"from":{${person},"is_bot":false,"language_code":"en"},"text":"${now()} ${words}"}}`
@@ -112,13 +109,7 @@ answerParent({
   memory,
   processor,
   waitingPolls: () => held.size,
-  stalls(step: 'begin' | 'end') {
-    if (step === 'end') delay.disable()
-    const longest = Math.max(0, delay.max / 1e6 - GRAIN_MS)
-    delay.reset()
-    if (step === 'begin') delay.enable()
-    return longest
-  },
+  stalls,
   async stop() {
     for (const { client } of hooks) await client.destroy()
     app.server.closeAllConnections()

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 
 interface Question {
@@ -107,4 +108,17 @@ export const timers = (): number =>
 export function processor(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
+}
+
+/** A finer grain would itself be a load. */
+const GRAIN_MS = 2
+const delay = monitorEventLoopDelay({ resolution: GRAIN_MS })
+
+/** The longest time in milliseconds, since it began, that the event loop could not turn to anything new. */
+export function stalls(step: 'begin' | 'end'): number {
+  if (step === 'end') delay.disable()
+  const longest = Math.max(0, delay.max / 1e6 - GRAIN_MS)
+  delay.reset()
+  if (step === 'begin') delay.enable()
+  return longest
 }

@@ -1,10 +1,5 @@
 /** The whole service in a process of its own, driven by a benchmark. */
-import {
-  constants,
-  monitorEventLoopDelay,
-  type PerformanceEntry,
-  PerformanceObserver,
-} from 'node:perf_hooks'
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { writeHeapSnapshot } from 'node:v8'
 import { visibleState } from '../../actors/credential/timeline.ts'
@@ -15,7 +10,7 @@ import { createLogger } from '../../src/observability/logger.ts'
 import { telegramPlatform } from '../../src/platforms/telegram/platform.ts'
 import { trust } from '../../test/support/telegram-dc/crypto.ts'
 import { Chatter, type Drizzle, type Speech } from './chatter.ts'
-import { answerParent, descriptors, memory, processor, timers } from './child.ts'
+import { answerParent, descriptors, memory, processor, stalls, timers } from './child.ts'
 import { evenly, type Pace } from './load.ts'
 import { now } from './statistics.ts'
 import { APPLICATION, type TelegramAddress } from './telegram.ts'
@@ -38,9 +33,6 @@ export interface Writing extends Pace {
 const chatter = new Chatter()
 const closing: (() => Promise<unknown>)[] = []
 let gateway: Gateway
-/** A finer grain would itself be a load. */
-const GRAIN_MS = 2
-const delay = monitorEventLoopDelay({ resolution: GRAIN_MS })
 /** What the entry of a collection tells besides; its type does not know. */
 type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } }
 let wholeCollections = 0
@@ -89,14 +81,7 @@ answerParent({
     return counts
   },
   heapSnapshot: (file: string) => writeHeapSnapshot(file),
-  /** The longest time in milliseconds, since it began, that the event loop could not turn to anything new. */
-  stalls(step: 'begin' | 'end') {
-    if (step === 'end') delay.disable()
-    const longest = Math.max(0, delay.max / 1e6 - GRAIN_MS)
-    delay.reset()
-    if (step === 'begin') delay.enable()
-    return longest
-  },
+  stalls,
   /** How often all of the heap was collected since it began. */
   collections(step: 'begin' | 'end') {
     if (step === 'begin') collections.observe({ entryTypes: ['gc'] })

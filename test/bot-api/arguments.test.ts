@@ -211,6 +211,15 @@ t.test('a list is told from JSON that is none, and from what is no JSON', async 
   }
 })
 
+t.test('an absent parameter is not parsed: the error of the parser would be dear', (t) => {
+  const parsed = t.capture(JSON, 'parse', JSON.parse)
+  for (const entries of [[], [['it', '']]] as const) {
+    t.equal(new Arguments(entries).json('it'), undefined)
+  }
+  t.same(parsed(), [])
+  t.end()
+})
+
 t.test('a list of one number is no number', (t) => {
   for (const other of [[5], [['5']], [], {}, null, true, undefined]) t.same(numberIn(other), NaN)
   t.same([numberIn(5), numberIn('5')], [5, 5])
