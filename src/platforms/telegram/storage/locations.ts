@@ -48,7 +48,7 @@ export function locationWrites(db: Queryable, logger: Logger): LocationWrites {
     most: MOST_TOGETHER,
     // Updates of many accounts come in the same turn.
     isGathered: true,
-    ownerOf: ([first]) => (first as NewLocation).owned.credentialId,
+    ownerOf: ([first]) => first?.owned.credentialId ?? Number.NaN,
     async run(all) {
       const rows = all.flat()
       await db.query(insertion, [

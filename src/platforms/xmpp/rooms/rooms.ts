@@ -80,6 +80,7 @@ export class Rooms {
 
   /** Joins all that the account is in; one that cannot be joined does not hold up the others. */
   async begin(signal: AbortSignal, joined: (room: Room) => void): Promise<void> {
+    const { logger } = this.#parts
     await this.#takeUp(signal)
     const queue = this.#tending.wanted
     const work = async () => {
@@ -88,7 +89,7 @@ export class Rooms {
         try {
           joined(await this.#enter(next, signal))
         } catch (err) {
-          this.#parts.logger.warn({ err, room }, 'a room could not be joined')
+          logger.warn({ err, room }, 'a room could not be joined')
         }
       }
     }
@@ -314,8 +315,9 @@ export class Rooms {
   }
 
   async #noteOut(address: string, happening: Happening): Promise<void> {
-    await this.#parts.ledger.noteOut(address, happening)
-    this.#parts.kept.settle(address, happening)
+    const { ledger, kept } = this.#parts
+    await ledger.noteOut(address, happening)
+    kept.settle(address, happening)
   }
 
   /** The rooms that the account is out of; what would lead it back into them is taken away once more. */
