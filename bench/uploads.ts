@@ -36,7 +36,7 @@ export async function uploads(stage: Stage): Promise<Finding[]> {
   const [ours, plain]: [Turn[], Turn[]] = [[], []]
   for (let turn = 0; turn <= TURNS; turn++) {
     const mine = await together(service, () => document)
-    const theirs = await together(bare, (place) => `${bareUrl}/${place}`)
+    const theirs = await together(bare, (place) => `${bareUrl}/${turn}-${place}`)
     // Threads begin and code is compiled in the first one.
     if (turn === 0) continue
     ours.push(mine)

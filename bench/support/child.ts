@@ -28,8 +28,12 @@ export interface Child {
 /** With the garbage collector at hand, or memory could not be compared. */
 const ALWAYS = ['--expose-gc', '--disable-warning=ExperimentalWarning']
 
-export function startChild(file: string, execArgv: readonly string[] = []): Child {
-  const child = fork(file, { execArgv: [...ALWAYS, ...execArgv] })
+export function startChild(
+  file: string,
+  execArgv: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Child {
+  const child = fork(file, { execArgv: [...ALWAYS, ...execArgv], env: { ...process.env, ...env } })
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   const ended = once(child, 'exit').then(([code, signal]) => {
     const died = new Error(`${file} ended with ${code ?? signal}`)

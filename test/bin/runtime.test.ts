@@ -144,6 +144,14 @@ t.test('what a picture took goes back to the system, or as the operator wants', 
   t.match(serviceEnvironment({ MALLOC_MMAP_THRESHOLD_ }), { MALLOC_MMAP_THRESHOLD_ })
 })
 
+t.test('what segments of files need stays with the process', async (t) => {
+  for (const MALLOC_TRIM_THRESHOLD_ of [undefined, ' ']) {
+    t.equal(serviceEnvironment({ MALLOC_TRIM_THRESHOLD_ }).MALLOC_TRIM_THRESHOLD_, '4194304')
+  }
+  const MALLOC_TRIM_THRESHOLD_ = '131072'
+  t.match(serviceEnvironment({ MALLOC_TRIM_THRESHOLD_ }), { MALLOC_TRIM_THRESHOLD_ })
+})
+
 /** All that these folders say, in which a package is named as it is imported, or by its place. */
 const saidIn = (folders: string) =>
   globSync(`{${folders}}/**/*.{ts,tsx,mjs,css}`, { cwd: root })
