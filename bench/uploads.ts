@@ -11,7 +11,7 @@ import { now, percentile, perSecond, seconds } from './support/statistics.ts'
 
 const FILES = 20
 const SIZE = 20 * 2 ** 20
-const TURNS = 5
+const TURNS = 11
 const MEGABYTES = (FILES * SIZE) / 2 ** 20
 const AT_LEAST = 0.6
 const limits = { FILE_QUOTA: `${2 ** 40}`, FFMPEG: 'false' }

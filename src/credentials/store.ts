@@ -78,6 +78,8 @@ interface StoreOptions {
 }
 
 const AT_ONCE = 200
+/** A start opens accounts one after another: without a rest each statement would read two or three of them. */
+const BETWEEN_READS_MS = 5
 const KEPT = 'something else has locked the rows of the account'
 
 interface AccountRow extends IdentityRow {
@@ -111,8 +113,9 @@ export class PostgresCredentialStore implements CredentialStore {
     // A start opens all accounts, while calls ask for many of them.
     this.#accounts = sharedLookup(
       AT_ONCE,
-      (ids) => accountRows(db, ids),
+      (ids) => db.query<AccountRow>(accountRows, [arrayLiteral(ids)]),
       ({ id }) => id,
+      BETWEEN_READS_MS,
     )
     // Calls for other accounts do not wait for one whose row somebody has locked.
     const claimEach = (ids: readonly number[]) => this.#claimThese(ids, { waits: false })
@@ -354,12 +357,11 @@ const identityRows = {
   text: `select user_id, ${identityColumns} from credential where id = any($1::bigint[])`,
 }
 
-const accountRows = (db: Database, ids: readonly number[]) =>
-  db.query<AccountRow>(
-    `select c.id, c.epoch, c.links, c.account, c.account_sealed, c.secrets, c.include_channel_update_recovery, l.checkpoint
-       from credential c join credential_log l on l.credential_id = c.id where c.id = any($1)`,
-    [ids],
-  )
+const accountRows = {
+  name: 'accounts',
+  text: `select c.id, c.epoch, c.links, c.account, c.account_sealed, c.secrets, c.include_channel_update_recovery, l.checkpoint
+           from credential c join credential_log l on l.credential_id = c.id where c.id = any($1::bigint[])`,
+}
 
 /** Only what can never be read again ends an account: every other failure may pass. */
 function toUnreadable(cause: unknown): never {

@@ -1,7 +1,6 @@
 /** Statements for many rows: buffered rows and newest values, statements that callers wait for, and the arrays that they take. */
-
 import { randomUUID } from 'node:crypto'
-import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
@@ -259,15 +258,15 @@ interface TogetherOptions<Item, Result> {
   readonly most: number
   /** The first statement waits for the end of the event loop's turn: many callers come in the same turn. */
   readonly isGathered?: boolean
+  /** After a statement the next one waits so many milliseconds, so that more callers share it. */
+  readonly restMs?: number | undefined
   /** Whose rows an item locks: while somebody keeps a row locked, its owner's items wait alone. */
   ownerOf?(item: Item): number
   /** All or none. Resolves with a result for each item, in their order. */
   run(items: readonly Item[]): Promise<readonly Result[]>
 }
 
-interface Waiting<Item, Result> extends Omit<PromiseWithResolvers<Result>, 'promise'> {
-  readonly item: Item
-}
+type Waiting<Item, Result> = Omit<PromiseWithResolvers<Result>, 'promise'> & { readonly item: Item }
 
 /** Statements of single owners at a time: each may wait for a lock on a connection of its own. */
 const OWNERS_AT_ONCE = 4
@@ -307,6 +306,7 @@ export class SharedStatements<Item, Result> {
     if (this.#options.isGathered) await endOfTurn()
     while (this.#waiting.length > 0) {
       await this.#together(this.#waiting.splice(0, this.#options.most))
+      if (this.#options.restMs) await pause(this.#options.restMs)
     }
     this.#isRunning = false
   }
@@ -357,9 +357,11 @@ export const sharedLookup = <Key, Row>(
   most: number,
   find: (keys: readonly Key[]) => Promise<readonly Row[]>,
   keyOf: (row: Row) => Key,
+  restMs?: number,
 ): SharedStatements<Key, Row | undefined> =>
   new SharedStatements({
     most,
+    restMs,
     async run(keys) {
       const rows = new Map((await find(keys)).map((row) => [keyOf(row), row]))
       return keys.map((key) => rows.get(key))

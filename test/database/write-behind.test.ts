@@ -51,3 +51,18 @@ t.test('many who want the same to be written wait for no more than two tries', a
   await hanging.flush()
   t.equal(tries, before + 1, 'whoever comes later has it tried once more')
 })
+
+t.test('those that come while a statement rests share the next one', async (t) => {
+  const statements: string[] = []
+  const reads = new SharedStatements<string, string>({
+    most: 500,
+    restMs: 20,
+    async run(items) {
+      statements.push(items.join(' '))
+      return items
+    },
+  })
+  await reads.run('1')
+  await Promise.all([reads.run('2'), endOfTurn().then(() => reads.run('3'))])
+  t.strictSame(statements, ['1', '2 3'], 'the first one does not wait')
+})

@@ -1,4 +1,5 @@
 /** Creates the library's client, and corrects how it waits, ends, and names people to the network. */
+import { hash } from 'node:crypto'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { IPeersRepository, RpcCallMiddleware } from '@mtcute/core'
 import { longFromFastString, toggleChannelIdMark } from '@mtcute/core/utils.js'
@@ -10,9 +11,10 @@ import {
   TcpTransport,
   type tl,
 } from '@mtcute/node'
+import { NodeCryptoProvider } from '@mtcute/node/utils.js'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { unlessAborted } from '../kit/session-life.ts'
-import { endingOf, isRefused } from './failures.ts'
+import { doubting, endingOf } from './failures.ts'
 import { isSame } from './storage/peers.ts'
 import type { SessionStorage } from './storage/session-storage.ts'
 
@@ -97,6 +99,7 @@ export function createClient(options: ClientOptions): TelegramClient {
     storageOptions: { cleanup: false, peers: { cacheSize: 50 } },
     updates: updates ? { catchUp: true } : false,
     logLevel: 0,
+    crypto: cryptography,
     initConnectionOptions: { deviceModel: 'Chapar', systemVersion: 'Node.js', appVersion: '1' },
     ...(permit && { transport: new PermittedTransport(permit) }),
     ...(entrance && { defaultDcs: { main: entrance, media: { ...entrance, mediaOnly: true } } }),
@@ -134,6 +137,30 @@ export async function signOut(client: TelegramClient, signal: AbortSignal): Prom
     if (!endingOf(cause)) throw cause
   }
 }
+
+/** The library reads its compiled part from the disk for each client that has a provider of its own, and hashes by way of streams. */
+class Cryptography extends NodeCryptoProvider {
+  #reading: Promise<void> | undefined
+
+  override initialize(): Promise<void> {
+    this.#reading ??= super.initialize().catch((cause) => {
+      this.#reading = undefined
+      throw cause
+    })
+    return this.#reading
+  }
+
+  override sha1(data: Uint8Array): Buffer {
+    return hash('sha1', data, 'buffer')
+  }
+
+  override sha256(data: Uint8Array): Buffer {
+    return hash('sha256', data, 'buffer')
+  }
+}
+
+/** It keeps nothing of a client. */
+const cryptography = new Cryptography()
 
 /** Connections that the permit closes, and behind it nothing is written. */
 class PermittedTransport extends TcpTransport {
@@ -304,36 +331,6 @@ function gathering(isClosed: () => boolean): RpcCallMiddleware {
     await turn
     if (isClosed()) throw closed()
     return next(context)
-  }
-}
-
-/** What a request that changes something may be refused with. The other refusals end the session. */
-const REFUSALS = new Set([400, 403, 420])
-/** Signing in has answers of its own to what was done before. */
-const READS = /^auth\.|\.(get|search|check|resolve)/
-
-/**
- * The library repeats what fails within the network. What it is then refused with may come of the first time, at which all
- * was done: the failure of that is the answer. `note` sees each time, `judge` what comes of them.
- */
-function doubting(): { readonly judge: RpcCallMiddleware; readonly note: RpcCallMiddleware } {
-  const failures = new Map<object, unknown>()
-  return {
-    async judge(context, next) {
-      try {
-        const answer = await next(context)
-        const failure = failures.get(context)
-        return failure && isRefused(answer) && REFUSALS.has(answer.errorCode) ? failure : answer
-      } finally {
-        failures.delete(context)
-      }
-    },
-    async note(context, next) {
-      const answer = await next(context)
-      const isFailure = isRefused(answer) && (answer.errorCode >= 500 || answer.errorCode < 0)
-      if (isFailure && !READS.test(context.request._)) failures.set(context, answer)
-      return answer
-    },
   }
 }
 

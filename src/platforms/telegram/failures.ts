@@ -1,5 +1,6 @@
 /** The meaning of the network's refusals: for a request, and for the session. */
 
+import type { RpcCallMiddleware } from '@mtcute/core'
 import { MtPeerNotFoundError, MtTimeoutError, tl } from '@mtcute/node'
 import type { Surface } from '../../../machines/model/content.ts'
 import {
@@ -37,7 +38,7 @@ interface Refused {
   readonly errorCode: number
 }
 
-export const isRefused = (answer: unknown): answer is Refused =>
+const isRefused = (answer: unknown): answer is Refused =>
   typeof answer === 'object' && answer !== null && '_' in answer && answer._ === 'mt_rpc_error'
 
 /** The network's error code, such as `PEER_ID_INVALID`; undefined for other errors. */
@@ -205,4 +206,37 @@ function refused(cause: tl.RpcError, uncertain: { readonly certain?: false }): R
     return failed('bad_gateway', `Telegram failed: ${text}${remark}`, uncertain, { cause })
   }
   return bad(sentenceOf(text), cause)
+}
+
+/** What a request that changes something may be refused with. The other refusals end the session. */
+const REFUSALS = new Set([400, 403, 420])
+/** Signing in has answers of its own to what was done before. */
+const READS = /^auth\.|\.(get|search|check|resolve)/
+
+/**
+ * The library repeats what fails within the network. What it is then refused with may come of the first time, at which all
+ * was done: the failure of that is the answer. `note` sees each time, `judge` what comes of them.
+ */
+export function doubting(): {
+  readonly judge: RpcCallMiddleware
+  readonly note: RpcCallMiddleware
+} {
+  const failures = new Map<object, unknown>()
+  return {
+    async judge(context, next) {
+      try {
+        const answer = await next(context)
+        const failure = failures.get(context)
+        return failure && isRefused(answer) && REFUSALS.has(answer.errorCode) ? failure : answer
+      } finally {
+        failures.delete(context)
+      }
+    },
+    async note(context, next) {
+      const answer = await next(context)
+      const isFailure = isRefused(answer) && (answer.errorCode >= 500 || answer.errorCode < 0)
+      if (isFailure && !READS.test(context.request._)) failures.set(context, answer)
+      return answer
+    },
+  }
 }

@@ -62,6 +62,8 @@ export type PeerWrites = SharedStatements<readonly NewPeer[], undefined>
 
 /** Accounts whose peers are stored together. */
 const MOST_TOGETHER = 500
+/** Accounts that open together share a statement in place of following each other with one for two or three of them. */
+const BETWEEN_WRITES_MS = 5
 /** Peers of one statement: all contacts of many accounts would take longer than a statement may. */
 const MOST_ROWS = 2_000
 
@@ -87,6 +89,7 @@ const insertion = {
 export const peerWrites = (db: Queryable): PeerWrites =>
   new SharedStatements({
     most: MOST_TOGETHER,
+    restMs: BETWEEN_WRITES_MS,
     ownerOf: ([first]) => first?.owned.credentialId ?? Number.NaN,
     async run(all) {
       // Rows are written in one order, so that two nodes cannot deadlock.
