@@ -1,5 +1,6 @@
 /** Finds a Node.js that runs TypeScript directly: the host's if new enough, else the pinned one. */
 import { existsSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 
 /** 24.3 is the first release that strips types without a warning. */
@@ -58,10 +59,17 @@ const LIBUV_THREADS = '8'
 const BLOCK_GIVEN_BACK = '262144'
 
 /**
- * So many free bytes at the end of an area of glibc stay with the process. Without it the line above would leave 128 KB, and the
- * buffers of each segment of a file would go back to the system and come anew.
+ * So many free bytes at the end of each arena of glibc stay with the process. Without it the line above would leave 128 KB, and
+ * the buffers of each segment of a file would go back to the system and come anew.
  */
 const KEPT_FREE = '4194304'
+
+/** Glibc's own. A dozen threads have an arena each, and in less memory than this a photo needs the room. */
+const KEPT_FREE_WHERE_SMALL = '131072'
+const SMALL_BYTES = 2 ** 30
+
+/** Of the container or the machine. An old Node.js knows of no containers, and a container without a limit has none or a huge one. */
+const presentMemory = () => Math.min(process.constrainedMemory?.() || Infinity, totalmem())
 
 /**
  * What the service's processes have in their environment, unless the operator sets it. Empty is not set, as everywhere: libuv
@@ -69,9 +77,11 @@ const KEPT_FREE = '4194304'
  *
  * @param {NodeJS.ProcessEnv} given
  */
-export const serviceEnvironment = (given) => ({
+export const serviceEnvironment = (given, memory = presentMemory()) => ({
   NODE_OPTIONS: serviceOptions(given.NODE_OPTIONS),
   UV_THREADPOOL_SIZE: given.UV_THREADPOOL_SIZE?.trim() || LIBUV_THREADS,
   MALLOC_MMAP_THRESHOLD_: given.MALLOC_MMAP_THRESHOLD_?.trim() || BLOCK_GIVEN_BACK,
-  MALLOC_TRIM_THRESHOLD_: given.MALLOC_TRIM_THRESHOLD_?.trim() || KEPT_FREE,
+  MALLOC_TRIM_THRESHOLD_:
+    given.MALLOC_TRIM_THRESHOLD_?.trim() ||
+    (memory < SMALL_BYTES ? KEPT_FREE_WHERE_SMALL : KEPT_FREE),
 })

@@ -144,12 +144,14 @@ t.test('what a picture took goes back to the system, or as the operator wants', 
   t.match(serviceEnvironment({ MALLOC_MMAP_THRESHOLD_ }), { MALLOC_MMAP_THRESHOLD_ })
 })
 
-t.test('what segments of files need stays with the process', async (t) => {
-  for (const MALLOC_TRIM_THRESHOLD_ of [undefined, ' ']) {
-    t.equal(serviceEnvironment({ MALLOC_TRIM_THRESHOLD_ }).MALLOC_TRIM_THRESHOLD_, '4194304')
+t.test('what segments of files need stays with the process where there is room', async (t) => {
+  const keptIn = (memory: number, MALLOC_TRIM_THRESHOLD_?: string) =>
+    serviceEnvironment({ MALLOC_TRIM_THRESHOLD_ }, memory).MALLOC_TRIM_THRESHOLD_
+  for (const unset of [undefined, ' ']) {
+    t.equal(keptIn(2 ** 30, unset), '4194304')
+    t.equal(keptIn(2 ** 29, unset), '131072', 'a photo needs it')
   }
-  const MALLOC_TRIM_THRESHOLD_ = '131072'
-  t.match(serviceEnvironment({ MALLOC_TRIM_THRESHOLD_ }), { MALLOC_TRIM_THRESHOLD_ })
+  t.equal(keptIn(2 ** 29, '1048576'), '1048576', 'as the operator wants')
 })
 
 /** All that these folders say, in which a package is named as it is imported, or by its place. */
