@@ -247,8 +247,7 @@ export class Latest<Key, Value> {
     })
     if (settled === entries.length) return
     onFailure?.()
-    const kept = entries.length - settled
-    logger.warn({ err: cause, kept }, `${rows} could not be written`)
+    logger.warn({ err: cause, kept: entries.length - settled }, `${rows} could not be written`)
     throw cause
   }
 }
@@ -258,7 +257,7 @@ interface TogetherOptions<Item, Result> {
   readonly most: number
   /** The first statement waits for the end of the event loop's turn: many callers come in the same turn. */
   readonly isGathered?: boolean
-  /** After a statement the next one waits so many milliseconds, so that more callers share it. */
+  /** After a statement for several items the next one waits so many milliseconds, so that more share it. Who comes alone never waits. */
   readonly restMs?: number | undefined
   /** Whose rows an item locks: while somebody keeps a row locked, its owner's items wait alone. */
   ownerOf?(item: Item): number
@@ -305,8 +304,9 @@ export class SharedStatements<Item, Result> {
     this.#isRunning = true
     if (this.#options.isGathered) await endOfTurn()
     while (this.#waiting.length > 0) {
-      await this.#together(this.#waiting.splice(0, this.#options.most))
-      if (this.#options.restMs) await pause(this.#options.restMs)
+      const some = this.#waiting.splice(0, this.#options.most)
+      await this.#together(some)
+      if (this.#options.restMs && some.length > 1) await pause(this.#options.restMs)
     }
     this.#isRunning = false
   }

@@ -52,7 +52,7 @@ t.test('many who want the same to be written wait for no more than two tries', a
   t.equal(tries, before + 1, 'whoever comes later has it tried once more')
 })
 
-t.test('those that come while a statement rests share the next one', async (t) => {
+t.test('those that come after a shared statement share the next one', async (t) => {
   const statements: string[] = []
   const reads = new SharedStatements<string, string>({
     most: 500,
@@ -62,7 +62,14 @@ t.test('those that come while a statement rests share the next one', async (t) =
       return items
     },
   })
-  await reads.run('1')
-  await Promise.all([reads.run('2'), endOfTurn().then(() => reads.run('3'))])
-  t.strictSame(statements, ['1', '2 3'], 'the first one does not wait')
+  await Promise.all([reads.run('1'), reads.run('2'), reads.run('3')])
+  await Promise.all([reads.run('4'), endOfTurn().then(() => reads.run('5'))])
+  t.strictSame(statements, ['1', '2 3', '4 5'], 'the first one does not wait')
+})
+
+t.test('a caller that comes alone again and again does not wait', async (t) => {
+  const run = async (items: readonly string[]) => items
+  const reads = new SharedStatements<string, string>({ most: 500, restMs: 3_600_000, run })
+  t.equal(await reads.run('1'), '1')
+  t.equal(await reads.run('2'), '2')
 })
