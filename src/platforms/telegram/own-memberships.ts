@@ -93,7 +93,7 @@ export class OwnMemberships {
   readonly #known = new Map<number, Status>()
   readonly #since: () => number
 
-  /** `since`: this session has seen the join of every person who joined later. Unix time in seconds. */
+  /** `since`: this session is told of every channel that the account joins later. Unix time in seconds. */
   constructor(since: () => number) {
     this.#since = since
   }

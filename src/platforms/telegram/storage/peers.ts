@@ -62,7 +62,7 @@ export type PeerWrites = SharedStatements<readonly NewPeer[], undefined>
 
 /** Accounts whose peers are stored together. */
 const MOST_TOGETHER = 500
-/** Accounts that open together share a statement in place of following each other with one for two or three of them. */
+/** Many accounts open together: without a rest each statement would store the people of two or three of them. */
 const BETWEEN_WRITES_MS = 5
 /** Peers of one statement: all contacts of many accounts would take longer than a statement may. */
 const MOST_ROWS = 2_000
