@@ -40,6 +40,7 @@ export class CatchUp {
   readonly #logger: Logger
   readonly #deliver: (archived: ArchivedMessage) => IncomingMessage
   #readUntil = 0
+  #isBehind = true
 
   constructor(
     archive: Archive,
@@ -58,6 +59,11 @@ export class CatchUp {
     return this.#readUntil
   }
 
+  /** Whether the archive had more than what is stored, at the beginning. */
+  get isBehind(): boolean {
+    return this.#isBehind
+  }
+
   /** On the first start, stores the current end of the archive as the checkpoint. Resolves with whether there is an archive. */
   async begin(signal: AbortSignal): Promise<boolean> {
     const newest = await this.#newest(signal)
@@ -68,6 +74,7 @@ export class CatchUp {
     if (!this.#ledger.checkpoint(address)) {
       await this.#ledger.mark(address, { mam: last?.id ?? '', at: last?.at ?? nowSeconds() })
     }
+    this.#isBehind = this.#ledger.checkpoint(address)?.mam !== (last?.id ?? '')
     return true
   }
 

@@ -274,8 +274,9 @@ export class XmppSession implements Session {
   }
 
   /**
-   * Before the first presence the server sends no messages of its own accord, so the catch-up comes before. It runs
-   * once more after it, for what arrived in between; live messages wait until then. See `settle` for what comes later.
+   * Before the first presence the server sends no messages of its own accord, so the catch-up comes before, if there is
+   * anything to catch up with. It runs once more after it, for what arrived in between; live messages wait until then. See
+   * `settle` for what comes later.
    */
   async #begin(signal: AbortSignal): Promise<void> {
     const unconfirmed = this.#outbox.open
@@ -293,7 +294,8 @@ export class XmppSession implements Session {
       const earlier = await this.#archive.before(place, signal)
       for (const { message } of earlier) this.#outbox.found(message.attrs.id ?? '')
     }
-    const before = this.#hasArchive ? await this.#catchUp.run(signal) : []
+    const isBehind = this.#hasArchive && this.#catchUp.isBehind
+    const before = isBehind ? await this.#catchUp.run(signal) : []
     if (!(await enableCarbons(this.#requests, signal))) {
       this.#options.logger.warn({ account: this.#own }, 'the server does not tell of other devices')
     }
