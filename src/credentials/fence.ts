@@ -2,6 +2,7 @@
 import type { LostCredential, Owned } from '../../actors/ports/ports.ts'
 import type { Queryable } from '../database/database.ts'
 import { wasBlocked, wasDeadlock } from '../database/failures.ts'
+import { arrayLiteral, SharedStatements } from '../database/write-behind.ts'
 
 /** Called with credentials whose write was refused, because another node has claimed them. */
 export type Fenced = (lost: readonly LostCredential[]) => void
@@ -133,3 +134,45 @@ export async function lockedLast<Key, Done>(
   }
   return all
 }
+
+interface NewSecrets {
+  readonly owned: Owned
+  readonly link: number
+  readonly sealed: Buffer
+}
+
+/** Wiped secrets stay wiped, also if a session that signs out still reports new ones; so do those of a newer link. */
+const secretsUpdate = {
+  name: 'secrets',
+  text: `with ${ownedRows('$1', '$2', 'no key update')}
+         update credential c set secrets = n.secrets
+           from owned, unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[]) as n (id, epoch, links, secrets)
+          where c.id = owned.id and (n.id, n.epoch, n.links) = (c.id, c.epoch, c.links) and c.secrets is not null
+         returning c.id, c.epoch, c.links`,
+}
+
+/** Accounts whose secrets are stored together: what a session leaves to the next one may be long. */
+const SECRETS_AT_ONCE = 50
+const BETWEEN_WRITES_MS = 5
+
+/** All sessions of a node leave, and go on, at the same time. Each write resolves with whether the secrets are stored. */
+export const secretsWrites = (db: Queryable) =>
+  new SharedStatements<NewSecrets, boolean>({
+    most: SECRETS_AT_ONCE,
+    restMs: BETWEEN_WRITES_MS,
+    ownerOf: ({ owned }) => owned.credentialId,
+    async run(all) {
+      const keyOf = (...[id, epoch, link]: number[]) => `${id} ${epoch} ${link}`
+      const key = ({ owned, link }: NewSecrets) => keyOf(owned.credentialId, owned.epoch, link)
+      // Of one account the last ones count.
+      const each = [...new Map(all.map((one) => [key(one), one])).values()]
+      const rows = await db.query<{ id: number; epoch: number; links: number }>(secretsUpdate, [
+        arrayLiteral(each.map(({ owned }) => owned.credentialId)),
+        arrayLiteral(each.map(({ owned }) => owned.epoch)),
+        arrayLiteral(each.map(({ link }) => link)),
+        each.map(({ sealed }) => sealed),
+      ])
+      const stored = new Set(rows.map(({ id, epoch, links }) => keyOf(id, epoch, links)))
+      return all.map((one) => stored.has(key(one)))
+    },
+  })

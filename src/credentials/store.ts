@@ -18,7 +18,15 @@ import { arrayLiteral, type SharedStatements, sharedLookup } from '../database/w
 import { forgetLeft, keepLeft, sealOwn } from '../nodes/sign-outs.ts'
 import { wipeAccount } from '../privacy/erase.ts'
 import { UnreadableSecret, type Vault } from '../security/vault.ts'
-import { claimOf, type Fenced, isFree, isKept, lockedLast, releaseOf } from './fence.ts'
+import {
+  claimOf,
+  type Fenced,
+  isFree,
+  isKept,
+  lockedLast,
+  releaseOf,
+  secretsWrites,
+} from './fence.ts'
 import { type HealthBuffer, Irregularities } from './health.ts'
 import {
   type IdentityRow,
@@ -99,6 +107,7 @@ export class PostgresCredentialStore implements CredentialStore {
   readonly #accounts: SharedStatements<number, AccountRow | undefined>
   readonly #claims: SharedStatements<number, ClaimedCredential | undefined>
   readonly #identities: SharedStatements<number, OwnedIdentityRow | undefined>
+  readonly #secrets: ReturnType<typeof secretsWrites>
   /** Identities with which sessions are being opened. */
   readonly #read = new Map<number, AccountIdentity>()
   readonly irregularities = new Irregularities()
@@ -126,6 +135,7 @@ export class PostgresCredentialStore implements CredentialStore {
       (ids) => db.query<OwnedIdentityRow>(identityRows, [arrayLiteral(ids)]),
       ({ id }) => id,
     )
+    this.#secrets = secretsWrites(db)
   }
 
   /** Rejects with `OwnershipLost` where another node that lives owns it; with `unavailable` where somebody keeps its rows locked. */
@@ -205,13 +215,9 @@ export class PostgresCredentialStore implements CredentialStore {
   async saveSecrets(owned: Owned, link: number, secrets: Json): Promise<void> {
     const { credentialId, epoch } = owned
     const sealed = await sealSecrets(this.#vault, credentialId, secrets)
-    // Wiped secrets stay wiped, also if a session that signs out still reports new ones; so do those of a newer link.
-    const saved = await this.#db.query(
-      `update credential set secrets = $3
-        where id = $1 and epoch = $2 and links = $4 and secrets is not null returning id`,
-      [credentialId, epoch, sealed, link],
-    )
-    if (saved.length === 0) await this.#assertOwned(owned)
+    if (!(await this.#secrets.run({ owned: { credentialId, epoch }, link, sealed }))) {
+      await this.#assertOwned(owned)
+    }
   }
 
   /** A fenced write is silent, because nothing waits for it. */

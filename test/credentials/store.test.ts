@@ -72,6 +72,44 @@ t.test('secrets that were wiped stay wiped', async (t) => {
   t.same(await db.query('select secrets from credential where id = $1', [id]), [{ secrets: null }])
 })
 
+t.test('secrets of many accounts share a statement, and each is fenced by itself', async (t) => {
+  const { db, credential } = await stage(t)
+  let writes = 0
+  const query: typeof db.query = (statement, values) => {
+    if (JSON.stringify(statement).includes('set secrets')) writes++
+    return db.query(statement, values)
+  }
+  const store = await storeOn(t, { ...db, query })
+  const ids = await Promise.all(Array.from({ length: 8 }, credential))
+  await db.query(`update credential set secrets = 'linked'`)
+  const save = (credentialId: number, secrets: string, epoch = 0, link = 0) =>
+    store.saveSecrets({ credentialId, epoch }, link, secrets)
+  // Each account gets the key that its secrets are sealed with.
+  for (const id of ids) await save(id, 'first')
+  writes = 0
+  const [first = 0, lost = 0, relinked = 0, ...others] = ids
+  await db.query('update credential set epoch = 1 where id = $1', [lost])
+  await db.query('update credential set links = 1 where id = $1', [relinked])
+  const saved = await Promise.allSettled([
+    ...others.map((id) => save(id, 'second')),
+    save(first, 'second'),
+    save(first, 'third'),
+    save(lost, 'second'),
+    save(relinked, 'second'),
+    save(relinked, 'of the new link', 0, 1),
+    save(relinked, 'late'),
+  ])
+  t.strictSame(
+    saved.map(({ status }) => status),
+    [...others, first, first]
+      .map(() => 'fulfilled')
+      .concat('rejected', ...Array(3).fill('fulfilled')),
+  )
+  t.ok(writes <= 3, `${writes} statements`)
+  const stored = await Promise.all(ids.map(async (id) => (await store.account(id)).secrets))
+  t.strictSame(stored, ['third', 'first', 'of the new link', ...others.map(() => 'second')])
+})
+
 t.test('an account is unreadable for good only if its secrets are', async (t) => {
   const { db, credential } = await stage(t)
   const id = await credential()

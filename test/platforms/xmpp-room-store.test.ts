@@ -41,6 +41,27 @@ t.test('what is kept is read again, with what is known of it by then', async (t)
   t.strictSame(await store.load({ ...owner, credentialId: owner.credentialId + 1 }), [])
 })
 
+t.test('accounts that open together share a statement', async (t) => {
+  const { db, credential } = await stage(t)
+  const owners = await Promise.all(
+    Array.from({ length: 9 }, async () => ({ credentialId: await credential(), epoch: 0 })),
+  )
+  let reads = 0
+  const query: typeof db.query = (statement, values) => {
+    if (JSON.stringify(statement).includes('from xmpp_room')) reads++
+    return db.query(statement, values)
+  }
+  const store = new PostgresRooms({ db: { ...db, query }, vault: await testVault(t, db) })
+  const others = owners.slice(1)
+  for (const owner of others) await store.keep(owner, { ...lobby, nick: `${owner.credentialId}` })
+  const loaded = await Promise.all(owners.map((owner) => store.load(owner)))
+  t.strictSame(loaded, [
+    [],
+    ...others.map(({ credentialId }) => [{ ...lobby, nick: `${credentialId}` }]),
+  ])
+  t.equal(reads, 2, 'of the first one, and of all that came meanwhile')
+})
+
 t.test('a password does not lie in the table', async (t) => {
   const { db, store, owner } = await rooms(t)
   await store.keep(owner, { ...lobby, password: 'open sesame' })

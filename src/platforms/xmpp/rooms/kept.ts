@@ -5,6 +5,7 @@ import { OwnershipLost } from '../../../../machines/model/failure.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import { ownedRows } from '../../../credentials/fence.ts'
 import type { Database, Queryable } from '../../../database/database.ts'
+import { arrayLiteral, SharedStatements } from '../../../database/write-behind.ts'
 import type { Vault } from '../../../security/vault.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { StorageAway } from '../failures.ts'
@@ -12,7 +13,19 @@ import type { Bookmark } from './bookmarks.ts'
 
 const owned = ownedRows('array[$1]', 'array[$2]', 'share')
 
+/** Accounts whose rooms are read together; each may have a thousand. */
+const AT_ONCE = 50
+/** Accounts that open together share a statement. */
+const BETWEEN_READS_MS = 5
+
+const roomRows = {
+  name: 'xmpp-rooms',
+  text: `select credential_id, room, nick, password, shared from xmpp_room
+          where credential_id = any($1::bigint[]) order by joined_at, room`,
+}
+
 interface Row {
+  readonly credential_id: number
   readonly room: string
   readonly nick: string | null
   readonly password: Buffer | null
@@ -28,18 +41,24 @@ interface PostgresRoomsOptions {
 export class PostgresRooms implements RoomStore {
   readonly #db: Database
   readonly #vault: Vault
+  readonly #loads: SharedStatements<number, Row[]>
 
   constructor({ db, vault }: PostgresRoomsOptions) {
     this.#db = db
     this.#vault = vault
+    this.#loads = new SharedStatements({
+      most: AT_ONCE,
+      restMs: BETWEEN_READS_MS,
+      async run(ids) {
+        const rows = await db.query<Row>(roomRows, [arrayLiteral(ids)])
+        const byAccount = Map.groupBy(rows, (row) => row.credential_id)
+        return ids.map((id) => byAccount.get(id) ?? [])
+      },
+    })
   }
 
   async load({ credentialId }: RoomOwner): Promise<readonly KeptRoom[]> {
-    const rows = await this.#db.query<Row>(
-      `select room, nick, password, shared from xmpp_room where credential_id = $1
-        order by joined_at, room`,
-      [credentialId],
-    )
+    const rows = await this.#loads.run(credentialId)
     return Promise.all(rows.map((row) => this.#roomOf(credentialId, row)))
   }
 
