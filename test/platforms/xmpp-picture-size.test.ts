@@ -19,6 +19,9 @@ t.test('the measures stand at the beginning of the file', async (t) => {
     t.match(pictureSize(await picture(format)), { width: 37, height: 23 }, format)
   }
   t.equal(pictureSize(Buffer.from('<html>')), undefined)
+  const endless = await picture('png')
+  endless.writeUInt32BE(2 ** 32 - 1, 16)
+  t.equal(pictureSize(endless), undefined, 'a side that no library can hold is none')
   const whole = await picture('jpeg')
   t.equal(pictureSize(whole.subarray(0, 1_000)), undefined)
   fc.assert(
@@ -35,20 +38,25 @@ t.test('they are read from a link', async (t) => {
   const link = await serving(t, bytes)
   const agent = createGuardedAgent({ allowPrivate: true, connections: 4 })
   t.teardown(() => agent.close())
-  const [good, slow, none] = await measured(
-    [photoAt(`${link}/good.jpg`), photoAt(`${link}/slow.jpg`), photoAt(`${link}/none.jpg`)],
+  const names = ['good', 'slow', 'none', 'huge']
+  const [good, slow, none, huge] = await measured(
+    names.map((name) => photoAt(`${link}/${name}.jpg`)),
     agent,
     new AbortController().signal,
   )
   t.match(good, { message: { content: { media: { width: 37, height: 23, size: bytes.length } } } })
+  const media = { width: 37, height: 23, size: undefined }
+  t.match(huge, { message: { content: { media } } }, 'a size that no library can hold is none')
   for (const other of [slow, none]) t.strictSame(other, photoAt(linkOf(other)))
 })
 
 async function serving(t: Test, bytes: Buffer): Promise<string> {
   const server = createServer((request, response) => {
     if (request.url === '/none.jpg') return response.writeHead(404).end()
-    response.writeHead(200, { 'content-type': 'image/jpeg', 'content-length': bytes.length })
+    const length = request.url === '/huge.jpg' ? 2 ** 40 : bytes.length
+    response.writeHead(200, { 'content-type': 'image/jpeg', 'content-length': length })
     if (request.url === '/slow.jpg') return response.write(bytes.subarray(0, 100))
+    if (request.url === '/huge.jpg') return response.write(bytes)
     response.end(bytes)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

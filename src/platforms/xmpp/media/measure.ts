@@ -1,7 +1,7 @@
 /** Most clients send only the link of a picture: its size is read from the beginning of the file. */
 import type { Dispatcher } from 'undici'
 import type { Happening } from '../../../../machines/model/happening.ts'
-import type { Media } from '../../../../machines/model/media.ts'
+import { LARGEST_INTEGER, type Media } from '../../../../machines/model/media.ts'
 import { download } from './download.ts'
 
 /** Cameras put a preview before the measures. */
@@ -53,7 +53,8 @@ async function look(link: string, agent: Dispatcher, signal: AbortSignal): Promi
     const { stream, size } = await download(agent, link, 0, signal)
     const bytes = await beginning(stream, signal)
     const found = pictureSize(bytes)
-    return { ...found, ...(found && size !== undefined && { size }) }
+    const isTold = size !== undefined && size <= LARGEST_INTEGER
+    return { ...found, ...(found && isTold && { size }) }
   } catch {
     return {}
   }
@@ -87,8 +88,10 @@ interface PictureSize {
 /** The size of a picture by the first bytes of its file; `undefined` also where the bytes end too soon. */
 export function pictureSize(bytes: Buffer): PictureSize | undefined {
   const size = png(bytes) ?? gif(bytes) ?? webp(bytes) ?? jpeg(bytes)
-  return size && size.width > 0 && size.height > 0 ? size : undefined
+  return size && isPossible(size.width) && isPossible(size.height) ? size : undefined
 }
+
+const isPossible = (side: number) => side > 0 && side <= LARGEST_INTEGER
 
 function png(bytes: Buffer): PictureSize | undefined {
   if (bytes.length < 24 || bytes.toString('latin1', 1, 4) !== 'PNG') return undefined
