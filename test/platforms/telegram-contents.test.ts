@@ -17,19 +17,26 @@ const caption = (text: tl.TypeRichText): tl.RawPageCaption => ({
   ...{ _: 'pageCaption', text, credit: nothing },
 })
 
-t.test('a length that no library can hold is none', async (t) => {
-  const lasting = (duration: number) => {
-    const attributes: tl.TypeDocumentAttribute[] = [
-      { _: 'documentAttributeVideo', duration, w: 320, h: 240 },
-    ]
+t.test('what no library can hold is not told', async (t) => {
+  const attribute = { _: 'documentAttributeVideo', w: 320, h: 240 } as const
+  const film = (duration: number, stated: Partial<tl.RawDocument> = {}, measures = {}) => {
+    const attributes: tl.TypeDocumentAttribute[] = [{ ...attribute, duration, ...measures }]
     const facts = { accessHash: Long.ZERO, fileReference: new Uint8Array(), date: 1, dcId: 2 }
     const file = { id: Long.ONE, mimeType: 'video/mp4', size: 900, attributes, ...facts }
-    return mediaOf({ _: 'document', ...file }, { chat: '1', of: 'profile' })
+    return mediaOf({ _: 'document', ...file, ...stated }, { chat: '1', of: 'profile' })
   }
-  t.match(lasting(3.5), { durationSeconds: 3 })
-  for (const impossible of [4_294_967_294, Number.NaN, Number.POSITIVE_INFINITY]) {
-    t.notMatch(lasting(impossible), { durationSeconds: Number })
+  t.match(film(3.5), { durationSeconds: 3, width: 320, height: 240, size: 900 })
+  const infinities = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const impossible of [4_294_967_294, Number.NaN, -1e300, -1, ...infinities]) {
+    t.notMatch(film(impossible), { durationSeconds: Number })
   }
+  t.notMatch(film(1, {}, { w: -1 }), { width: Number })
+  t.notMatch(film(1, { size: -1 }), { size: Number })
+  const thumb: tl.TypePhotoSize = {
+    ...{ _: 'photoSizeProgressive', type: 'm', w: 9, h: -9, sizes: [] },
+  }
+  const { thumbnail } = film(1, { thumbs: [thumb] }) ?? {}
+  t.match(thumbnail, { width: 9, height: undefined, size: undefined })
 })
 
 t.test('an account of Telegram hears what bots write', async (t) => {

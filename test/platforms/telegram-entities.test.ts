@@ -34,6 +34,19 @@ t.test('every formatting comes back as it was given', async (t) => {
   t.strictSame(textOf(text, await written(entities)), { text, entities })
 })
 
+t.test(
+  'a range that the text does not have, or that cuts a character in half, is none',
+  async (t) => {
+    const bold = (offset: number, length: number) =>
+      ({ _: 'messageEntityBold', offset, length }) as const
+    const { length } = text
+    const wrong = [bold(-1, 2), bold(0, length + 1), bold(length, 1), bold(3, 0), bold(5, -1)]
+    const halves = [bold(2, 2), bold(0, 2), bold(1, 1)]
+    t.strictSame(textOf(text, [...wrong, ...halves]).entities, [])
+    t.equal(textOf(text, [bold(0, length), bold(1, 2), bold(0, 1)]).entities.length, 3)
+  },
+)
+
 t.test('a person is named where the network lets itself name them', async (t) => {
   const mention = (person: string) => ({ type: 'text_mention', ...at(0), person })
   t.match(await written([mention('7'), mention('8')]), [

@@ -267,7 +267,16 @@ const framed = (media: Media, ids: Names) => ({
 })
 
 const named = ({ name, mime }: Media): { file_name?: string; mime_type?: string } =>
-  present({ file_name: name, mime_type: mime })
+  present({ file_name: name && plainName(name), mime_type: mime })
+
+const LONGEST_NAME = 255
+
+/** As the sender calls it, but no path: bots save files under these names. */
+const plainName = (name: string): string =>
+  name
+    .slice(-LONGEST_NAME)
+    .toWellFormed()
+    .replace(/[/\\\p{Cc}]|^\.{1,2}$/gu, '_')
 
 function thumb({ thumbnail }: { readonly thumbnail?: Media | undefined }, ids: Names): object {
   if (!thumbnail) return {}

@@ -40,8 +40,17 @@ const timeFormats = {
 
 export const textOf = (text: string, entities: readonly tl.TypeMessageEntity[] = []): Text => ({
   text,
-  entities: entities.flatMap(read),
+  entities: entities.filter((entity) => isWithin(text, entity)).flatMap(read),
 })
+
+/** Libraries that cut a character of two code units in half throw. */
+const isWithin = (text: string, { offset, length }: tl.TypeMessageEntity): boolean =>
+  offset >= 0 &&
+  length > 0 &&
+  offset + length <= text.length &&
+  [offset, offset + length].every((place) => !halves.test(text.slice(place - 1, place + 1)))
+
+const halves = /^[\ud800-\udbff][\udc00-\udfff]$/
 
 /** `user` resolves a person to the network's form, if the network permits it. */
 export async function entitiesOf(

@@ -290,7 +290,8 @@ function fileLocation(file: Located, size = '') {
   const location = { _: 'inputDocumentFileLocation', ...facts } as const
   if (size !== '') return { location, centre, mime: 'image/jpeg' }
   const fileName = file.attributes.find((one) => one._ === 'documentAttributeFilename')?.fileName
-  return { location, centre, size: file.size, mime: file.mimeType, fileName }
+  const bytes = file.size >= 0 ? file.size : undefined
+  return { location, centre, size: bytes, mime: file.mimeType, fileName }
 }
 
 async function pictureLocation(calls: Calls, { chat, id, size }: FileName, signal: AbortSignal) {

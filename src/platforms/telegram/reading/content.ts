@@ -150,7 +150,7 @@ function filmOf(
     media && {
       ...media,
       ...(cover && { cover }),
-      ...(videoTimestamp !== undefined && { startSeconds: videoTimestamp }),
+      ...(videoTimestamp !== undefined && videoTimestamp >= 0 && { startSeconds: videoTimestamp }),
     }
   )
 }

@@ -26,7 +26,7 @@ export function documentOf(document: tl.TypeDocument | undefined, shown: Shown):
     ...facts,
     file: { native: writeFileName({ ...shown, id }) },
     unique: id,
-    size: document.size,
+    ...(document.size >= 0 && { size: document.size }),
     ...(document.mimeType && { mime: document.mimeType }),
     ...(thumbnail && { thumbnail }),
   }
@@ -43,10 +43,8 @@ function sizesOf(sizes: readonly tl.TypePhotoSize[], id: string, shown: Shown): 
       kind: 'photo',
       file: { native: writeFileName({ ...shown, id, size: size.type }) },
       unique: `${id}.${size.type}`,
-      size: bytesOf(size),
       mime: 'image/jpeg',
-      width: size.w,
-      height: size.h,
+      ...numbers({ size: bytesOf(size), width: size.w, height: size.h }),
     }))
 }
 
@@ -54,6 +52,12 @@ function bytesOf(size: Sized): number {
   if (size._ === 'photoSize') return size.size
   return size._ === 'photoCachedSize' ? size.bytes.length : Math.max(...size.sizes)
 }
+
+/** Without those that nothing can have: the program of the sender states them. */
+const numbers = (stated: Readonly<Record<string, number | undefined>>) =>
+  Object.fromEntries(
+    Object.entries(stated).filter(([, value = -1]) => value >= 0 && value <= LARGEST_INTEGER),
+  )
 
 type Facts = Pick<
   Media,
@@ -75,8 +79,7 @@ function factsOf({ attributes }: tl.RawDocument): Facts {
   return {
     kind: kindOf({ sticker, video, audio, isAnimated: !!found('documentAttributeAnimated') }),
     ...(name && { name }),
-    ...(size && { width: size.w, height: size.h }),
-    ...(duration <= LARGEST_INTEGER && { durationSeconds: Math.floor(duration) }),
+    ...numbers({ width: size?.w, height: size?.h, durationSeconds: Math.floor(duration) }),
     ...(audio?.title && { title: audio.title }),
     ...(audio?.performer && { performer: audio.performer }),
     ...(sticker?.alt && { emoji: sticker.alt }),
