@@ -66,3 +66,28 @@ t.test(
     t.strictSame(read('{"ok":true,"result":[ ]}'), [])
   },
 )
+
+t.test('half a character is told as none, and all others stay as they were', async (t) => {
+  const told = (text: string) => shown(`{"ok":true,"result":[{"update_id":7,"a":"${text}"}]}`)
+  const cases = {
+    '\\ud83d': '\\ufffd',
+    'x\\uDE00\\uD83D.': 'x\\ufffd\\ufffd.',
+    '\\ud83d\\ud83d\\ude00': '\\ufffd\\ud83d\\ude00',
+    '\\\\ud83d': '\\\\ud83d',
+    '\\n\\u0000\\ue000😀': '\\n\\u0000\\ue000😀',
+  }
+  for (const [text, expected] of Object.entries(cases)) {
+    t.strictSame(told(text), [`{"update_id":7,"a":"${expected}"}`], text)
+  }
+})
+
+t.test('a writer who is no number costs nobody the other updates', async (t) => {
+  const odd = '{"update_id":7,"message":{"from":{"id":{"toString":1}}}}'
+  const next = '{"update_id":7,"message":{"from":{"id":1}}}'
+  t.strictSame(shown(`{"ok":true,"result":[${odd},${next}]}`), [odd, next])
+  const [one, other] = read(`{"ok":true,"result":[${odd},${next}]}`)
+  t.match(
+    [one, other],
+    [{ happening: { direction: 'incoming' } }, { happening: { direction: 'own' } }],
+  )
+})

@@ -23,9 +23,18 @@ export function updatesIn(body: string, envelope: Fields, reader: Reader): Recei
   const values = envelope.result
   if (!Array.isArray(values)) throw new Malformed('an array was expected')
   return itemsIn(body).map(({ from, to }, place) =>
-    updateOf(body.slice(from, to), fields(values[place]), reader),
+    updateOf(wellFormed(body.slice(from, to)), fields(values[place]), reader),
   )
 }
+
+/** A pair of halves, a half alone, and whatever else is escaped. */
+const ESCAPED = /\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\./g
+
+/** Half a character is told as none: libraries refuse the whole answer for one that a stranger wrote. */
+const wellFormed = (text: string): string =>
+  /\\u[dD][89a-fA-F]/.test(text)
+    ? text.replace(ESCAPED, (found) => (found.length === 6 ? '\\ufffd' : found))
+    : text
 
 /** As most servers begin and end their answers. */
 const USUAL_BEGINNING = /^\s*\{\s*"ok"\s*:\s*true\s*,\s*"result"\s*:\s*(?=\[)/
@@ -101,8 +110,11 @@ function partiesOf(about: Fields) {
   const chatId = Number.isSafeInteger(id) ? { chatId: id as number } : {}
   const surface = SURFACES.includes(type) ? { surface: type as Surface } : {}
   const by = maybeFields(about.from ?? about.user).id
-  return { chat: { ...chatId, ...surface }, by: by === undefined ? undefined : String(by) }
+  return { chat: { ...chatId, ...surface }, by: isId(by) ? `${by}` : undefined }
 }
+
+const isId = (value: unknown): value is string | number =>
+  typeof value === 'number' || typeof value === 'string'
 
 /** As servers write an update: its id, and what stands around it. */
 const USUAL_ID = /^(\{\s*"update_id"\s*:\s*)\d+(\s*,\s*)(?=")/
