@@ -11,7 +11,6 @@ import {
   type Application,
   createClient,
   type DataCentreAddress,
-  namePeopleRightly,
   type TelegramClient,
 } from './client.ts'
 import { UNKNOWN_KEY } from './failures.ts'
@@ -23,7 +22,7 @@ import { OpinionReader } from './reading/opinions.ts'
 import { KnownPolls } from './reading/polls.ts'
 import { Recovery } from './recovery.ts'
 import { type LocationWrites, MessageLocations } from './storage/locations.ts'
-import { type PeerWrites, PostgresPeers } from './storage/peers.ts'
+import { namePeopleRightly, type PeerWrites, PostgresPeers } from './storage/peers.ts'
 import { SessionStorage, type TelegramSecrets } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
 

@@ -1,60 +1,20 @@
-/** Creates the library's client, and corrects how it waits, ends, and names people to the network. */
+/** Creates the library's client, and corrects how it waits, acknowledges and ends. */
 import { hash } from 'node:crypto'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
-import type { IPeersRepository, RpcCallMiddleware } from '@mtcute/core'
-import { longFromFastString, toggleChannelIdMark } from '@mtcute/core/utils.js'
+import type { RpcCallMiddleware } from '@mtcute/core'
 import {
   BaseTelegramClient,
   type Long,
   networkMiddlewares,
   SessionConnection,
   TcpTransport,
-  type tl,
 } from '@mtcute/node'
 import { NodeCryptoProvider } from '@mtcute/node/utils.js'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { doubting, endingOf } from './failures.ts'
-import { isSame } from './storage/peers.ts'
+import { notePeersRightly } from './storage/peers.ts'
 import type { SessionStorage } from './storage/session-storage.ts'
-
-/**
- * The library stores channels under the numbers of people, and keeps the access hash of a `min` peer, which cannot
- * address that peer. For people the order here is: the given reference, then the stored one, then a message of the person.
- */
-export function namePeopleRightly(client: TelegramClient, stored: IPeersRepository): void {
-  const { peers, refMsgs } = client.storage
-  const getById = peers.getById.bind(peers)
-  const getCompleteById = peers.getCompleteById.bind(peers)
-  const cache = cacheOf(client)
-
-  peers.getCompleteById = async (id, allowMin) => {
-    const found = await getCompleteById(id, allowMin)
-    return id > 0 && found && !isPerson(found) ? null : found
-  }
-
-  peers.getById = async (id, allowRefs = true) => {
-    if (id < 0) {
-      // It was cached for its name: by its access hash it cannot be addressed.
-      if (isMin(cache.get(id)?.complete)) cache.delete(id)
-      return getById(id, allowRefs)
-    }
-    const person = await getCompleteById(id, true)
-    if (person?._ === 'user' && !person.min && person.accessHash) {
-      return { _: 'inputPeerUser', userId: id, accessHash: person.accessHash }
-    }
-    const kept = await stored.getById(id)
-    if (kept && !kept.isMin) {
-      return { _: 'inputPeerUser', userId: id, accessHash: longFromFastString(kept.accessHash) }
-    }
-    const [chat, msgId] = (allowRefs && (await refMsgs.getForPeer(id))) || []
-    const peer = chat === undefined ? null : await getById(chat, false)
-    if (!peer || msgId === undefined) return null
-    return { _: 'inputPeerUserFromMessage', peer, msgId, userId: id }
-  }
-}
-
-const isPerson = ({ _ }: tl.TypeUser | tl.TypeChat) => _ === 'user' || _ === 'userEmpty'
 
 export type TelegramClient = BaseTelegramClient
 
@@ -216,30 +176,37 @@ function openForFilesLate(client: TelegramClient) {
 }
 
 /** What the library does not declare of its connections. */
-interface Sessions {
-  readonly _session: { lastSessionCreatedUid: Long }
+interface Connection {
+  readonly _session: {
+    lastSessionCreatedUid: Long
+    readonly _sessionId: Long
+    queuedAcks: Long[]
+    readonly queuedRpc: { readonly length: number }
+  }
+  readonly _flushTimer: { emitBefore(at: number): void; emitWhenIdle(): void }
+  readonly _inactivityPendingFlush: boolean
+  /** Ours: when the first of the acknowledgements came that wait now. */
+  acksSince?: number
   _onNewSessionCreated(notice: { readonly uniqueId: Long }): void
+  _sendAck(messageId: Long): void
+  _flush(): void
+  _doFlush(): void
+  _pingDisconnectDelay(): number
 }
+const connections = SessionConnection.prototype as unknown as Connection
 
 /**
  * The network may forget a session at any time, and what it told to nobody is not told again. The library asks what it
  * missed where a session is not the first one that it hears of, but does not note that it has heard of one.
  */
 function noteSessions() {
-  const sessions = SessionConnection.prototype as unknown as Sessions
-  const take = sessions._onNewSessionCreated
-  sessions._onNewSessionCreated = function (notice) {
+  const take = connections._onNewSessionCreated
+  connections._onNewSessionCreated = function (notice) {
     take.call(this, notice)
     this._session.lastSessionCreatedUid = notice.uniqueId
   }
 }
 noteSessions()
-
-/** What the library does not declare of how it writes. */
-interface Flushing {
-  _doFlush(): void
-  _pingDisconnectDelay(): number
-}
 
 /** So long after a ping the network is to close a connection, in milliseconds. */
 const SILENCE_MS = 135_000
@@ -249,7 +216,6 @@ const SILENCE_MS = 135_000
  * does after a minute. What it waits for itself stays as short.
  */
 function bearSilence() {
-  const connections = SessionConnection.prototype as unknown as Flushing
   const [flush, usual] = [connections._doFlush, connections._pingDisconnectDelay]
   const patient = () => SILENCE_MS
   connections._doFlush = function () {
@@ -262,6 +228,37 @@ function bearSilence() {
   }
 }
 bearSilence()
+
+/** The network asks for acknowledgements with the next request, alone after 60 to 120 seconds or when there are 16 of them. */
+const LATEST_ACK_MS = 75_000
+const MOST_ACKS = 16
+
+/** The library writes a packet for them alone a second or two after each answer. The next probe takes them along. */
+function acknowledgeLate() {
+  connections._sendAck = function (messageId) {
+    const count = this._session.queuedAcks.push(messageId)
+    if (count === 1) {
+      this.acksSince = performance.now()
+      this._flushTimer.emitBefore(this.acksSince + LATEST_ACK_MS)
+    }
+    if (count >= MOST_ACKS) this._flushTimer.emitWhenIdle()
+  }
+  const flush = connections._flush
+  connections._flush = function () {
+    const { queuedAcks: acks, queuedRpc, _sessionId } = this._session
+    const latest = (this.acksSince ?? 0) + LATEST_ACK_MS
+    const isUrgent = acks.length >= MOST_ACKS || performance.now() >= latest
+    const isNeeded = queuedRpc.length > 0 || this._inactivityPendingFlush
+    if (acks.length === 0 || isUrgent || isNeeded) return flush.call(this)
+    this._session.queuedAcks = []
+    flush.call(this)
+    // Those of a session that is over are nobody's.
+    if (this._session._sessionId !== _sessionId) return
+    this._session.queuedAcks.unshift(...acks)
+    this._flushTimer.emitBefore(latest)
+  }
+}
+acknowledgeLate()
 
 /** What the library does not declare of its data centres. */
 interface Centres {
@@ -331,53 +328,6 @@ function gathering(isClosed: () => boolean): RpcCallMiddleware {
     await turn
     if (isClosed()) throw closed()
     return next(context)
-  }
-}
-
-interface CachedPeer {
-  readonly complete: unknown
-}
-
-const cacheOf = ({ storage }: TelegramClient) =>
-  (storage.peers as unknown as { readonly _cache: Map<number, CachedPeer> })._cache
-
-const isMin = (peer: unknown) =>
-  typeof peer === 'object' && peer !== null && 'min' in peer && peer.min === true
-
-/**
- * It may also store a peer after the end and set a timer to write it, which would keep the process alive for half a
- * minute. And it caches groups and channels under two numbers, of which it renews one.
- */
-function notePeersRightly(client: TelegramClient) {
-  const { peers } = client.storage
-  const store = peers.store.bind(peers)
-  const cache = cacheOf(client)
-  const update = peers.updatePeersFrom.bind(peers)
-  const updated = new WeakSet<object>()
-  const merged = new WeakSet<object>()
-  // It takes the people of an answer once more when it processes the updates in it.
-  peers.updatePeersFrom = async (answer) => {
-    if (typeof answer !== 'object' || answer === null) return update(answer)
-    if (updated.has(answer)) return false
-    updated.add(answer)
-    return update(answer)
-  }
-  peers.store = async (peer) => {
-    // Most answers name the same people again, and each would be serialized anew.
-    const known = cache.get(peer.id)?.complete as object | undefined
-    if (known && !merged.has(known) && isSame(known, peer)) return
-    await store(peer)
-    if (isMin(peer)) {
-      // What is cached now has the content of both, and perhaps the access hash of this one: it was not stored so.
-      const mixed = cache.get(peer.id)?.complete as object | undefined
-      if (mixed && mixed !== peer) merged.add(mixed)
-    } else if (!isPerson(peer)) {
-      const isSmall = peer._ === 'chat' || peer._ === 'chatForbidden'
-      const marked = isSmall ? -peer.id : toggleChannelIdMark(peer.id)
-      const renewed = cache.get(peer.id)
-      if (renewed && cache.has(marked)) cache.set(marked, renewed)
-    }
-    if (client.destroyed) await peers.close()
   }
 }
 

@@ -1,6 +1,7 @@
 /** The people and chats that the account has seen, with the access hashes by which it may name them. */
 import type { IPeersRepository, IReferenceMessagesRepository } from '@mtcute/core'
-import { Long } from '@mtcute/node'
+import { longFromFastString, toggleChannelIdMark } from '@mtcute/core/utils.js'
+import { type BaseTelegramClient, Long, type tl } from '@mtcute/node'
 import type { Owned } from '../../../../actors/ports/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
 import { arrayLiteral, SharedStatements, textArray } from '../../../database/write-behind.ts'
@@ -259,3 +260,88 @@ export function isSame(one: unknown, other: unknown): boolean {
 type Members = Readonly<Record<string, unknown>>
 
 const isEqual = (one: Uint8Array, other: Uint8Array) => Buffer.compare(one, other) === 0
+
+/**
+ * The library stores channels under the numbers of people, and keeps the access hash of a `min` peer, which cannot
+ * address that peer. For people the order here is: the given reference, then the stored one, then a message of the person.
+ */
+export function namePeopleRightly(client: BaseTelegramClient, stored: IPeersRepository): void {
+  const { peers, refMsgs } = client.storage
+  const getById = peers.getById.bind(peers)
+  const getCompleteById = peers.getCompleteById.bind(peers)
+  const cache = cacheOf(client)
+
+  peers.getCompleteById = async (id, allowMin) => {
+    const found = await getCompleteById(id, allowMin)
+    return id > 0 && found && !isPerson(found) ? null : found
+  }
+
+  peers.getById = async (id, allowRefs = true) => {
+    if (id < 0) {
+      // It was cached for its name: by its access hash it cannot be addressed.
+      if (isMin(cache.get(id)?.complete)) cache.delete(id)
+      return getById(id, allowRefs)
+    }
+    const person = await getCompleteById(id, true)
+    if (person?._ === 'user' && !person.min && person.accessHash) {
+      return { _: 'inputPeerUser', userId: id, accessHash: person.accessHash }
+    }
+    const kept = await stored.getById(id)
+    if (kept && !kept.isMin) {
+      return { _: 'inputPeerUser', userId: id, accessHash: longFromFastString(kept.accessHash) }
+    }
+    const [chat, msgId] = (allowRefs && (await refMsgs.getForPeer(id))) || []
+    const peer = chat === undefined ? null : await getById(chat, false)
+    if (!peer || msgId === undefined) return null
+    return { _: 'inputPeerUserFromMessage', peer, msgId, userId: id }
+  }
+}
+
+const isPerson = ({ _ }: tl.TypeUser | tl.TypeChat) => _ === 'user' || _ === 'userEmpty'
+
+interface CachedPeer {
+  readonly complete: unknown
+}
+
+const cacheOf = ({ storage }: BaseTelegramClient) =>
+  (storage.peers as unknown as { readonly _cache: Map<number, CachedPeer> })._cache
+
+const isMin = (peer: unknown) =>
+  typeof peer === 'object' && peer !== null && 'min' in peer && peer.min === true
+
+/**
+ * It may also store a peer after the end and set a timer to write it, which would keep the process alive for half a
+ * minute. And it caches groups and channels under two numbers, of which it renews one.
+ */
+export function notePeersRightly(client: BaseTelegramClient) {
+  const { peers } = client.storage
+  const store = peers.store.bind(peers)
+  const cache = cacheOf(client)
+  const update = peers.updatePeersFrom.bind(peers)
+  const updated = new WeakSet<object>()
+  const merged = new WeakSet<object>()
+  // It takes the people of an answer once more when it processes the updates in it.
+  peers.updatePeersFrom = async (answer) => {
+    if (typeof answer !== 'object' || answer === null) return update(answer)
+    if (updated.has(answer)) return false
+    updated.add(answer)
+    return update(answer)
+  }
+  peers.store = async (peer) => {
+    // Most answers name the same people again, and each would be serialized anew.
+    const known = cache.get(peer.id)?.complete as object | undefined
+    if (known && !merged.has(known) && isSame(known, peer)) return
+    await store(peer)
+    if (isMin(peer)) {
+      // What is cached now has the content of both, and perhaps the access hash of this one: it was not stored so.
+      const mixed = cache.get(peer.id)?.complete as object | undefined
+      if (mixed && mixed !== peer) merged.add(mixed)
+    } else if (!isPerson(peer)) {
+      const isSmall = peer._ === 'chat' || peer._ === 'chatForbidden'
+      const marked = isSmall ? -peer.id : toggleChannelIdMark(peer.id)
+      const renewed = cache.get(peer.id)
+      if (renewed && cache.has(marked)) cache.set(marked, renewed)
+    }
+    if (client.destroyed) await peers.close()
+  }
+}

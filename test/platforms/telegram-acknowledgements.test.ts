@@ -1,0 +1,65 @@
+/** When the network is told that its messages came: with the next request, unless there are many or they are old. */
+import { SessionConnection } from '@mtcute/node'
+import t from 'tap'
+import { until } from '../support/client.ts'
+import { patience } from './contract/recorder.ts'
+import { live } from './telegram/live.ts'
+import { Stage } from './telegram/stage.ts'
+
+interface Flushing {
+  acksSince: number
+  readonly params: { readonly isMainConnection: boolean }
+  readonly _session: { readonly queuedAcks: readonly unknown[] }
+  _flush(): void
+}
+
+/** Of the connections that were made since. */
+const flushed: Flushing[] = []
+const connections = SessionConnection.prototype as unknown as Flushing
+const flush = connections._flush
+connections._flush = function () {
+  flush.call(this)
+  if (this.params.isMainConnection) flushed.push(this)
+}
+
+t.test('acknowledgements of Telegram accounts', async (t) => {
+  const stage = await Stage.start(t)
+  const { network } = stage
+  // With a single salt the client asks for more in each packet.
+  network.habits.givesSalts = true
+  const { person, listen, write, store } = await live(t, stage)
+  const { session } = await listen()
+  const [connection] = network.connectionsOf(person).filter(({ wantsUpdates }) => wantsUpdates)
+  const client = flushed.at(-1)
+  if (!connection || !client) throw new Error('There is no connection')
+  const { acknowledged } = connection
+
+  await t.test('an answer is acknowledged with the next request', async (t) => {
+    const before = { ...acknowledged }
+    flushed.length = 0
+    await session.probe(patience())
+    const asked = flushed.length
+    // A second or two later the library looks whether there is something to say.
+    await until(() => flushed.length > asked)
+    t.ok(client._session.queuedAcks.length > 0, 'they wait')
+    await session.probe(patience())
+    t.equal(acknowledged.alone, before.alone, 'no packet goes for them alone')
+    t.equal(acknowledged.along, before.along + 2)
+  })
+
+  await t.test('many are not kept waiting', async () => {
+    const before = acknowledged.alone
+    for (let i = 0; i < 16; i++) write(`${i}`)
+    await store.message('15')
+    await until(() => acknowledged.alone > before)
+  })
+
+  await t.test('nor old ones', async (t) => {
+    await session.probe(patience())
+    const before = acknowledged.alone
+    client.acksSince -= 75_000
+    client._flush()
+    await until(() => acknowledged.alone > before)
+    t.equal(client._session.queuedAcks.length, 0)
+  })
+})
