@@ -62,4 +62,15 @@ t.test('acknowledgements of Telegram accounts', async (t) => {
     await until(() => acknowledged.alone > before)
     t.equal(client._session.queuedAcks.length, 0)
   })
+
+  await t.test('answers that are given again after a cut', async () => {
+    await session.probe(patience())
+    network.cut(person, 100)
+    // All but the answer to the newest request.
+    await until(async () => {
+      await session.probe(patience())
+      const [now] = network.connectionsOf(person).filter(({ wantsUpdates }) => wantsUpdates)
+      return now !== undefined && now !== connection && now.unacknowledged <= 1
+    })
+  })
 })

@@ -188,6 +188,7 @@ interface Connection {
   /** Ours: when the first of the acknowledgements came that wait now. */
   acksSince?: number
   _onNewSessionCreated(notice: { readonly uniqueId: Long }): void
+  _onRpcResult(messageId: Long, message: unknown): void
   _sendAck(messageId: Long): void
   _flush(): void
   _doFlush(): void
@@ -259,6 +260,17 @@ function acknowledgeLate() {
   }
 }
 acknowledgeLate()
+
+/** After a cut the network gives answers again that were not acknowledged, and the library leaves those that it knows so. */
+function acknowledgeAgain() {
+  const take = connections._onRpcResult
+  connections._onRpcResult = function (messageId, message) {
+    const { length } = this._session.queuedAcks
+    take.call(this, messageId, message)
+    if (this._session.queuedAcks.length === length) this._sendAck(messageId)
+  }
+}
+acknowledgeAgain()
 
 /** What the library does not declare of its data centres. */
 interface Centres {

@@ -127,6 +127,11 @@ export class Connection {
     if (!isSilent) this.#take(Buffer.alloc(0))
   }
 
+  /** Answers of which the client has not said that they came. */
+  get unacknowledged(): number {
+    return this.#session?.unacknowledged.size ?? 0
+  }
+
   /** How the client frames what it sends. */
   get form(): string | undefined {
     return this.#transport.form
