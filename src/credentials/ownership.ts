@@ -1,11 +1,11 @@
 /** The credentials of this node: claims and starts them all, warns if the heap or the number of open files is too small, drops those claimed by other nodes. */
-
 import { readFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
 import type { Lease } from '../../actors/node/lease.ts'
 import type { CredentialStore, Logger, LostCredential, Owned } from '../../actors/ports/ports.ts'
-import { type Queryable, readTwice } from '../database/database.ts'
+import type { Queryable } from '../database/database.ts'
+import { readTwice } from '../database/failures.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'

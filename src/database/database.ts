@@ -7,7 +7,7 @@ import type { PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
-import { databaseFailure, isUnavailable, mayBeDone } from './failures.ts'
+import { databaseFailure, isUnavailable, mayBeDone, mayBeOneRow } from './failures.ts'
 
 /** The types' object ids in every Postgres; pg names no arrays. */
 const INT8_ARRAY = 1016
@@ -73,28 +73,6 @@ export interface Database extends Queryable {
   /** Reads or writes rows of the record tables with an entity manager that nothing else uses. */
   records<T>(work: (em: EntityManager) => Promise<T>): Promise<T>
   close(): Promise<void>
-}
-
-const SLOW_MS = 500
-
-/**
- * Reads on a second connection, too, if there is no answer after half a second: one that was cut off without a word would
- * be waited for until the limit of a statement. Fails once no read is left that could succeed.
- */
-export function readTwice<Result>(read: () => Promise<Result>): Promise<Result> {
-  const { promise, resolve, reject } = Promise.withResolvers<Result>()
-  let open = 1
-  const fail = (cause: unknown) => {
-    if (--open === 0) reject(cause)
-  }
-  const again = setTimeout(() => {
-    open++
-    read().then(resolve, fail)
-  }, SLOW_MS)
-  read()
-    .then(resolve, fail)
-    .finally(() => clearTimeout(again))
-  return promise
 }
 
 interface DatabaseOptions {
@@ -167,9 +145,13 @@ export class PatientClient extends pg.Client {
       const answered = this.#expect(query_timeout)
       const callback = sent.at(-1)
       if (typeof callback === 'function') {
-        return send(...sent.slice(0, -1), (...answer: readonly unknown[]) => {
+        const tell = (...answer: readonly unknown[]) => {
           answered()
           callback(...answer)
+        }
+        return send(...sent.slice(0, -1), (...answer: readonly unknown[]) => {
+          if (mayBeOneRow(answer[0])) this.#undone(() => tell(...answer))
+          else tell(...answer)
         })
       }
       const answer = send(...sent)
@@ -178,6 +160,16 @@ export class PatientClient extends pg.Client {
       return answer
     }
     this.query = query as typeof this.query
+  }
+
+  /** The server tells of a failure first, and then gives back what the statement has locked: whoever looks at once would still meet it. */
+  #undone(goOn: () => void) {
+    const { connection } = this
+    const ready = () => {
+      connection.off('readyForQuery', ready).off('end', ready)
+      goOn()
+    }
+    connection.on('readyForQuery', ready).on('end', ready)
   }
 
   /** Returns what to call with the answer. */

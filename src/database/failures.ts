@@ -130,6 +130,28 @@ export async function despiteRace<Result>(store: () => Promise<Result>): Promise
   }
 }
 
+const SLOW_MS = 500
+
+/**
+ * Reads on a second connection, too, if there is no answer after half a second: one that was cut off without a word would
+ * be waited for until the limit of a statement. Fails once no read is left that could succeed.
+ */
+export function readTwice<Result>(read: () => Promise<Result>): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>()
+  let open = 1
+  const fail = (cause: unknown) => {
+    if (--open === 0) reject(cause)
+  }
+  const again = setTimeout(() => {
+    open++
+    read().then(resolve, fail)
+  }, SLOW_MS)
+  read()
+    .then(resolve, fail)
+    .finally(() => clearTimeout(again))
+  return promise
+}
+
 const DEADLOCK = '40P01'
 /** A timeout while waiting for a lock. */
 const LOCK_TIMEOUT = '55P03'

@@ -1,7 +1,8 @@
 /** Which node owns what a request concerns. The table is the truth; what is remembered of it is a guess that the owner corrects. */
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import { type Queryable, readTwice } from '../database/database.ts'
+import type { Queryable } from '../database/database.ts'
+import { readTwice } from '../database/failures.ts'
 import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
 import { hashSecret } from '../security/secrets.ts'
 

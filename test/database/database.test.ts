@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import type { RequestFailed } from '../../machines/model/failure.ts'
-import { openDatabase, PatientClient, readTwice } from '../../src/database/database.ts'
-import { isUnavailable, mayBeDone } from '../../src/database/failures.ts'
+import { openDatabase, PatientClient } from '../../src/database/database.ts'
+import { isUnavailable, mayBeDone, readTwice } from '../../src/database/failures.ts'
 import { openWriteProbe } from '../../src/database/write-watch.ts'
 import { refused } from '../actors/refused.ts'
 import { until } from '../support/client.ts'
@@ -163,6 +163,36 @@ t.test('a connection without an answer is broken off', async (t) => {
   await t.rejects(client.query('select pg_sleep(10)'), { message: 'Query read timeout' })
   t.match(await lost, { message: 'Query read timeout' })
 })
+
+t.test(
+  'a statement that met a lock or its limit has failed once its own locks are free',
+  async (t) => {
+    const { url, database } = await testDatabase(t)
+    const relay = await Relay.start(() => Number(new URL(url).port))
+    t.teardown(() => relay.stop())
+    const through = new URL(url)
+    through.port = `${relay.port}`
+    const db = openDatabase({ url: through.href, logger: quietLogger, maxConnections: 1 })
+    t.teardown(() => db.close())
+    for (const how of ['ready', 'lost']) {
+      await db.query('set statement_timeout = 50')
+      const { answered } = relay.overhear()
+      const goOn = relay.holdFrom('Z\0\0\0\x05')
+      let isTold = false
+      const failure = db.query('select pg_sleep(60)').catch((cause: unknown) => {
+        isTold = true
+        return cause
+      })
+      await until(() => answered.some((text) => text.includes('57014')))
+      // What is told at once would be told before this.
+      await database.query('select 1')
+      t.notOk(isTold, how)
+      if (how === 'lost') relay.cut()
+      else goOn()
+      t.ok(isUnavailable(await failure), how)
+    }
+  },
+)
 
 t.test('an error of the statement itself is not taken for an outage', async (t) => {
   const error = await database.query('select nonsense').catch((error: unknown) => error)

@@ -80,6 +80,28 @@ export class Relay {
     }
   }
 
+  /** On the connections there are, what the server says from this on waits until the returned function is called. */
+  holdFrom(words: string): () => void {
+    const passed: (() => void)[] = []
+    for (const [near, far] of this.#pairs) {
+      let held: Buffer | undefined
+      const hear = (chunk: Buffer) => {
+        this.#overheard?.answered.push(`${chunk}`)
+        const at = held ? 0 : chunk.indexOf(words)
+        near.write(at < 0 ? chunk : chunk.subarray(0, at))
+        if (at >= 0) held = Buffer.concat([held ?? Buffer.alloc(0), chunk.subarray(at)])
+      }
+      far.removeAllListeners('data').on('data', hear)
+      passed.push(() => {
+        near.write(held ?? '')
+        far.off('data', hear).on('data', (chunk) => near.write(chunk))
+      })
+    }
+    return () => {
+      for (const pass of passed) pass()
+    }
+  }
+
   /**
    * On the connections there are, the server hears neither a request that looks like this nor any after it. Resolves once
    * it has come.
