@@ -45,6 +45,8 @@ const tls = {
 } as const
 
 const CONNECT_MS = 1_000
+/** It is over once so many parts of it have passed in silence. */
+const MOMENTS = 8
 /** The other side closes later, so that no request meets a connection that is being closed. */
 const IDLE_MS = 30_000
 const SERVER_IDLE_MS = 72_000
@@ -141,10 +143,7 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
       // A peer of before names both, and means the first.
       ALPNProtocols: ['http/1.1', 'h2'],
     },
-    (socket) => {
-      const reader = socket.alpnProtocol === 'h2' ? lines : requests
-      reader.emit('connection', socket)
-    },
+    (socket) => (socket.alpnProtocol === 'h2' ? lines : requests).emit('connection', socket),
   )
   // Also those that do not finish their handshake.
   server.on('connection', (socket: Socket) => {
@@ -312,27 +311,30 @@ class Line {
     const within = this.#session.request({ ':method': 'CONNECT', ':authority': PEER_NAME })
     this.#open++
     let why = 'the line has ended'
-    const late = setTimeout(() => {
+    let [heard, moments] = [this.#socket.bytesRead, 0]
+    // After a pause of this process its timers come before what has arrived, and a peer that says anything is there.
+    const late = setInterval(() => {
+      moments = this.#socket.bytesRead > heard ? 0 : moments + 1
+      heard = this.#socket.bytesRead
+      if (moments < MOMENTS) return
       why = 'a peer does not answer'
       this.#leave()
       within.destroy()
-    }, CONNECT_MS)
+    }, CONNECT_MS / MOMENTS)
     // A line that ends closes its streams without an error.
-    const refuse = () => {
-      clearTimeout(late)
-      fail(why)
-    }
+    const refuse = () => fail(why)
     within
       .on('error', ({ message }) => {
         why = message
       })
       .once('close', () => {
+        clearInterval(late)
         this.#open--
         this.#endUnused()
       })
       .once('close', refuse)
       .once('response', () => {
-        clearTimeout(late)
+        clearInterval(late)
         within.off('close', refuse)
         // It takes any stream for a connection.
         done(null, within as unknown as Socket)

@@ -152,6 +152,21 @@ t.test('one whose line ends while it connects goes by the next line', async (t) 
   t.equal(await text(during), 'answered')
 })
 
+t.test('one that connects while its process stands still keeps its line', async (t) => {
+  const { line, waiting, poll, text } = await held(t)
+  poll('before')
+  await until(() => waiting.has('before'))
+  line.silence('requests')
+  const during = poll('during')
+  await pause(200)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500)
+  line.unsilence()
+  await until(() => waiting.has('during'))
+  waiting.get('during')?.end('answered')
+  t.equal(await text(during), 'answered')
+  t.equal(line.connections, 1)
+})
+
 t.test('one that gets no new connection is left to those that it has', async (t) => {
   const { line, waiting, poll, text } = await held(t)
   const before = poll('before')
