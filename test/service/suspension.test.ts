@@ -134,11 +134,6 @@ t.test('a suspended user is refused at once, and gets everything back', async (t
   await receiver.count(1)
   const [{ update_id }] = (await client.bot(key, 'getUpdates')).body.result
   const held = client.bot(key, 'getUpdates', { timeout: 50, offset: update_id + 1 })
-  const stream = await fetch(`${service.url}/platforms/credentials/events`, {
-    headers: { authorization: `Bearer ${client.token}` },
-    // The sign-in of a stream is checked every five seconds: this one is told.
-    signal: AbortSignal.timeout(4_000),
-  })
   const person = await client.person('Linked later')
   const link = await client.result('POST', '/platforms/sandbox/link/start', {
     phone: person.phone,
@@ -146,6 +141,11 @@ t.test('a suspended user is refused at once, and gets everything back', async (t
   const linkPath = `/platforms/sandbox/link/${link.session_id}`
   const { token: pageToken } = await client.result('POST', `${linkPath}/page`)
   await until(() => service.gateway.core.heldPolls() > 0)
+  const stream = await fetch(`${service.url}/platforms/credentials/events`, {
+    headers: { authorization: `Bearer ${client.token}` },
+    // The sign-in of a stream is checked every five seconds: this one is told, in time counted from here.
+    signal: AbortSignal.timeout(4_000),
+  })
 
   const suspended = await operator.result('POST', `/users/${id}/suspend`, { reason })
   const begun = performance.now()
@@ -298,11 +298,11 @@ t.test('a share of the account of a suspended owner is read, and no more', async
   await operator.result('POST', `/users/${id}/unsuspend`)
   t.equal((await test()).status, 200)
 
+  const { user_id: developerId } = await developer.result('GET', '/user')
   const stream = await fetch(`${service.url}${path}/events`, {
     headers: { authorization: `Bearer ${developer.token}` },
     signal: AbortSignal.timeout(4_000),
   })
-  const { user_id: developerId } = await developer.result('GET', '/user')
   await operator.result('POST', `/users/${developerId}/suspend`, { reason })
   t.match(await stream.text(), 'event: state')
   t.match(await developer.ask('GET', path), ofUser)
