@@ -283,16 +283,17 @@ class SchemaNaming {
     return isNullable ? { oneOf: [reference, { type: 'null' }] } : reference
   }
 
-  /** Some generators make code that does not compile where a set of words has no name. */
+  /** Some generators make code that does not compile where a set of words, or a form of a union, has no name. */
   #named(name: string, schema: Readonly<Record<string, unknown>>): object {
     this.schemas[name] ??= this.replace(schema)
     return { $ref: `#/components/schemas/${name}` }
   }
 
   #inside(table: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    return Object.fromEntries(
-      Object.entries(typed(table)).map(([name, part]) => [name, this.replace(part)]),
-    )
+    // In TypeScript, fields with a name have to fit the type of all others: clients could not give them.
+    const isMixed = isTable(table.properties) && isTable(table.additionalProperties)
+    const all = typed(isMixed ? { ...table, additionalProperties: true } : table)
+    return Object.fromEntries(Object.entries(all).map(([name, part]) => [name, this.replace(part)]))
   }
 }
 

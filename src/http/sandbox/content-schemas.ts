@@ -98,7 +98,10 @@ export const GivenPollMedia = Type.Object(
 
 const GivenOption = Type.Union([
   Words(100),
-  Type.Object({ text: Words(100), media: optional(GivenPollMedia) }, strict),
+  Type.Object(
+    { text: Words(100), media: optional(GivenPollMedia) },
+    { ...strict, title: 'SandboxGivenPollOption' },
+  ),
 ])
 
 export const GivenPoll = Type.Object(

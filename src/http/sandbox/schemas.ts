@@ -26,7 +26,10 @@ export const Time = Type.String({ format: 'date-time' })
 const Name = Type.String({ minLength: 1, maxLength: 64 })
 export const Username = Type.String({ pattern: USERNAME })
 
-export const Addressee = Type.Union([ChatId, Type.String({ pattern: '^@[A-Za-z][A-Za-z0-9_]*$' })])
+export const Addressee = Type.Union(
+  [ChatId, Type.String({ pattern: '^@[A-Za-z][A-Za-z0-9_]*$' })],
+  { title: 'SandboxAddressee' },
+)
 
 export const Entity = Type.Object(
   {
