@@ -132,9 +132,12 @@ export const audioRoutes: SandboxRoutes = async (app, { network }) => {
 const GeneralChange = oneOf(
   Type.Object(
     { do: Type.Literal('rename'), name: Type.String({ minLength: 1, maxLength: 128 }) },
-    strict,
+    { ...strict, title: 'SandboxTopicRenaming' },
   ),
-  Type.Object({ do: Type.Enum(['close', 'reopen', 'hide', 'unhide']) }, strict),
+  Type.Object(
+    { do: Type.Enum(['close', 'reopen', 'hide', 'unhide']) },
+    { ...strict, title: 'SandboxTopicSwitch' },
+  ),
 )
 
 export const administrationRoutes: SandboxRoutes = async (app, { network }) => {
@@ -166,8 +169,8 @@ export const administrationRoutes: SandboxRoutes = async (app, { network }) => {
         ...described('Give an administrator a title, or an ordinary member a tag; empty: none'),
         params: MemberParams,
         body: oneOf(
-          Type.Object({ title: ShortText }, strict),
-          Type.Object({ tag: ShortText }, strict),
+          Type.Object({ title: ShortText }, { ...strict, title: 'SandboxAdministratorTitle' }),
+          Type.Object({ tag: ShortText }, { ...strict, title: 'SandboxMemberTag' }),
         ),
         response: answers(Done),
       },
