@@ -1,4 +1,4 @@
-/** What the clients of all accounts share: the library's compiled part, and how they hash. */
+/** What the clients of all accounts share: the library's compiled part, and how they hash. Runs alone: no other file may have read that part. */
 import files from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import t from 'tap'
