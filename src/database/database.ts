@@ -150,7 +150,7 @@ export class PatientClient extends pg.Client {
           callback(...answer)
         }
         return send(...sent.slice(0, -1), (...answer: readonly unknown[]) => {
-          if (mayBeOneRow(answer[0])) this.#undone(() => tell(...answer))
+          if (answer[0] && mayBeOneRow(answer[0])) this.#undone(() => tell(...answer))
           else tell(...answer)
         })
       }
