@@ -1,6 +1,6 @@
 /** The updates of an answer, however a server writes them: each keeps its bytes, but for the id. */
 import t from 'tap'
-import { updatesIn } from '../../src/platforms/upstream-bot/update.ts'
+import { ownUpdate, updatesIn } from '../../src/platforms/upstream-bot/update.ts'
 import { updateJson } from '../../src/updates/row.ts'
 import fc from '../support/fast-check.ts'
 
@@ -74,11 +74,31 @@ t.test('half a character is told as none, and all others stay as they were', asy
     'x\\uDE00\\uD83D.': 'x\\ufffd\\ufffd.',
     '\\ud83d\\ud83d\\ude00': '\\ufffd\\ud83d\\ude00',
     '\\\\ud83d': '\\\\ud83d',
+    '\\\\\\ud83d\\"\\ude00': '\\\\\\ufffd\\"\\ufffd',
+    '\\\\ud83d\\ude00': '\\\\ud83d\\ufffd',
     '\\n\\u0000\\ue000😀': '\\n\\u0000\\ue000😀',
   }
   for (const [text, expected] of Object.entries(cases)) {
     t.strictSame(told(text), [`{"update_id":7,"a":"${expected}"}`], text)
   }
+  const sent = '{"message_id":1,"chat":{},"reply_to_message":{"text":"\\ud83d"}}'
+  const facts = { sourceKey: 'own:1', now: 0, isChange: false }
+  const payload = `"message":${sent.replace('\\ud83d', '\\ufffd')}`
+  t.match(ownUpdate(sent, JSON.parse(sent), facts), { payload }, 'what a message answers, too')
+})
+
+t.test('whatever a server escapes, only halves change', async (t) => {
+  const halves = fc.constantFrom('\ud83d', '\ude00', '\\', '"', '\n', 'ud83d', 'س', 'u')
+  fc.assert(
+    fc.property(fc.array(halves), (some) => {
+      const text = some.join('')
+      const escaped = JSON.stringify(text).replace(/[^ -~]/g, (unit) => {
+        return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+      })
+      const [told = ''] = shown(`{"ok":true,"result":[{"update_id":7,"a":${escaped}}]}`)
+      t.equal(JSON.parse(told).a, text.toWellFormed())
+    }),
+  )
 })
 
 t.test('a writer who is no number costs nobody the other updates', async (t) => {

@@ -27,8 +27,8 @@ export function updatesIn(body: string, envelope: Fields, reader: Reader): Recei
   )
 }
 
-/** A pair of halves, a half alone, and whatever else is escaped. */
-const ESCAPED = /\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\./g
+/** A pair of halves, a half alone, and a backslash, after which nothing is escaped. */
+const ESCAPED = /\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\\\/g
 
 /** Half a character is told as none: libraries refuse the whole answer for one that a stranger wrote. */
 const wellFormed = (text: string): string =>
@@ -98,7 +98,7 @@ export function ownUpdate(
   const base = isPost ? 'channel_post' : 'message'
   const update = isChange ? `edited_${base}` : base
   const at = number(value.edit_date) ?? number(value.date) ?? now
-  const payload = `"${update}":${text}`
+  const payload = `"${update}":${wellFormed(text)}`
   return { kind: 'update', update, sourceKey, direction: 'own', at, ...chat, payload }
 }
 
