@@ -13,7 +13,8 @@ function shown(name: string): string {
 
 t.test('a name leads nowhere', async (t) => {
   t.equal(shown('../../etc/passwd'), '.._.._etc_passwd')
-  t.equal(shown('C:\\a\0b\n.txt'), 'C:_a_b_.txt')
+  t.equal(shown('C:\\a\0b\n.txt'), 'C__a_b_.txt')
+  t.equal(shown('d:run.bat'), 'd_run.bat', 'another drive, in the folder it is in')
   for (const name of ['.', '..', '/', '\0']) t.equal(shown(name), '_')
 })
 
@@ -23,6 +24,6 @@ t.test('one that is very long keeps its end, and no half of a character', async 
 })
 
 t.test('all others stay as they are', async (t) => {
-  for (const name of ['گزارش‌ها.pdf', '.profile', '...', 'a b (1).txt', '👨‍👩‍👧.png'])
+  for (const name of ['گزارش‌ها.pdf', '.profile', '...', 'a b (1).txt', '👨‍👩‍👧.png', '12:30.png'])
     t.equal(shown(name), name)
 })

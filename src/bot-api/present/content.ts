@@ -271,12 +271,12 @@ const named = ({ name, mime }: Media): { file_name?: string; mime_type?: string 
 
 const LONGEST_NAME = 255
 
-/** As the sender calls it, but no path: bots save files under these names. */
+/** As the sender calls it, but no path: bots save files under these names. For Windows `C:name` is a path, too. */
 const plainName = (name: string): string =>
   name
     .slice(-LONGEST_NAME)
     .toWellFormed()
-    .replace(/[/\\\p{Cc}]|^\.{1,2}$/gu, '_')
+    .replace(/[/\\\p{Cc}]|(?<=^[a-z]):|^\.{1,2}$/giu, '_')
 
 function thumb({ thumbnail }: { readonly thumbnail?: Media | undefined }, ids: Names): object {
   if (!thumbnail) return {}
