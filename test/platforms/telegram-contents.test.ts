@@ -126,7 +126,7 @@ t.test('an account of Telegram hears what bots write', async (t) => {
     const media: tl.RawMessageMediaPaidMedia = {
       _: 'messageMediaPaidMedia',
       starsAmount: Long.fromNumber(25),
-      extendedMedia: [preview, bought],
+      extendedMedia: [preview, bought, { ...preview, w: -1, videoDuration: -7 }],
     }
     send({ message: 'Look', media })
     const { paid_media, caption } = await heard('paid_media')
@@ -136,6 +136,7 @@ t.test('an account of Telegram hears what bots write', async (t) => {
       paid_media: [
         { type: 'preview', width: 320, height: 240, duration: 7 },
         { type: 'photo', photo: [{}, { file_id: String }] },
+        { type: 'preview', width: undefined, height: 240, duration: undefined },
       ],
     })
     const { file_id } = paid_media.paid_media[1].photo.at(-1)

@@ -63,6 +63,25 @@ t.test('it is called as its sender called it', async (t) => {
   t.equal(download.name, media.name)
 })
 
+t.test('a picture whose size is below zero has none', async (t) => {
+  const { media: shown } = stage.outgoing({ ...content, media: stage.file('photo', bytes) })
+  if (shown._ !== 'messageMediaPhoto' || shown.photo?._ !== 'photo') throw new Error('no photo')
+  const sizes = shown.photo.sizes.map((one) => (one._ === 'photoSize' ? { ...one, size: -5 } : one))
+  delivery.send(friend, person, {
+    message: text,
+    media: { ...shown, photo: { ...shown.photo, sizes } },
+  })
+  const native = await store.until(() => {
+    const happening = store.happenings.find(carries('photo'))
+    const told = happening?.kind === 'message' ? happening.message.content : undefined
+    if (told?.kind !== 'media' || !('native' in told.media.file)) return undefined
+    return told.media.file.native
+  })
+  const download = await session.download(native, 0, patience())
+  await download.stream.cancel()
+  t.equal(download.size, undefined)
+})
+
 t.test('nothing is asked for before somebody reads', async (t) => {
   const before = files.reads
   for (let turn = 0; turn < MANY; turn++) await (await open()).cancel()

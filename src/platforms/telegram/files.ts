@@ -283,7 +283,7 @@ function fileLocation(file: Located, size = '') {
   const facts = { id, accessHash, fileReference, thumbSize: size }
   if (file._ === 'photo') {
     const shown = file.sizes.find((one) => 'type' in one && one.type === size)
-    const bytes = shown?._ === 'photoSize' ? shown.size : undefined
+    const bytes = shown?._ === 'photoSize' && shown.size >= 0 ? shown.size : undefined
     const location = { _: 'inputPhotoFileLocation', ...facts } as const
     return { location, centre, mime: 'image/jpeg', ...(bytes !== undefined && { size: bytes }) }
   }

@@ -7,7 +7,7 @@ import type { Invoice, PaidItem, PaidMedia } from '../../../../machines/model/pa
 import type { Checklist, ChecklistTask, PollMedia } from '../../../../machines/model/poll.ts'
 import type { Preview } from '../../../../machines/model/text.ts'
 import { textOf } from '../entities.ts'
-import { documentOf, photoOf, type Shown } from './media.ts'
+import { documentOf, photoOf, possible, type Shown } from './media.ts'
 import { chatOf, type View, writerOf } from './peers.ts'
 import { formatted, pollOf } from './polls.ts'
 import { richOf } from './rich.ts'
@@ -150,7 +150,7 @@ function filmOf(
     media && {
       ...media,
       ...(cover && { cover }),
-      ...(videoTimestamp !== undefined && videoTimestamp >= 0 && { startSeconds: videoTimestamp }),
+      ...possible({ startSeconds: videoTimestamp }),
     }
   )
 }
@@ -204,12 +204,7 @@ const paidOf = (
   items: extendedMedia.map((item) => {
     if (item._ === 'messageExtendedMedia') return boughtOf(item.media, shown)
     const { w: width, h: height, videoDuration: durationSeconds } = item
-    return {
-      kind: 'preview',
-      ...(width !== undefined && { width }),
-      ...(height !== undefined && { height }),
-      ...(durationSeconds !== undefined && { durationSeconds }),
-    }
+    return { kind: 'preview', ...possible({ width, height, durationSeconds }) }
   }),
 })
 

@@ -44,7 +44,7 @@ function sizesOf(sizes: readonly tl.TypePhotoSize[], id: string, shown: Shown): 
       file: { native: writeFileName({ ...shown, id, size: size.type }) },
       unique: `${id}.${size.type}`,
       mime: 'image/jpeg',
-      ...numbers({ size: bytesOf(size), width: size.w, height: size.h }),
+      ...possible({ size: bytesOf(size), width: size.w, height: size.h }),
     }))
 }
 
@@ -53,8 +53,8 @@ function bytesOf(size: Sized): number {
   return size._ === 'photoCachedSize' ? size.bytes.length : Math.max(...size.sizes)
 }
 
-/** Without those that nothing can have: the program of the sender states them. */
-const numbers = (stated: Readonly<Record<string, number | undefined>>) =>
+/** Without the numbers that nothing can have: the program of the sender states them. */
+export const possible = (stated: Readonly<Record<string, number | undefined>>) =>
   Object.fromEntries(
     Object.entries(stated).filter(([, value = -1]) => value >= 0 && value <= LARGEST_INTEGER),
   )
@@ -79,7 +79,7 @@ function factsOf({ attributes }: tl.RawDocument): Facts {
   return {
     kind: kindOf({ sticker, video, audio, isAnimated: !!found('documentAttributeAnimated') }),
     ...(name && { name }),
-    ...numbers({ width: size?.w, height: size?.h, durationSeconds: Math.floor(duration) }),
+    ...possible({ width: size?.w, height: size?.h, durationSeconds: Math.floor(duration) }),
     ...(audio?.title && { title: audio.title }),
     ...(audio?.performer && { performer: audio.performer }),
     ...(sticker?.alt && { emoji: sticker.alt }),
