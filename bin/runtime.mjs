@@ -64,11 +64,11 @@ const BLOCK_GIVEN_BACK = '262144'
  */
 const KEPT_FREE = '4194304'
 
-/** Glibc's own. A dozen threads have an arena each, and in less memory than this a photo needs the room. */
+/** Glibc's own number. A dozen threads have an arena each: where memory is small, a photo needs what they would keep. */
 const KEPT_FREE_WHERE_SMALL = '131072'
 const SMALL_BYTES = 2 ** 30
 
-/** Of the container or the machine. An old Node.js knows of no containers, and a container without a limit has none or a huge one. */
+/** Of the container or the machine. An old Node.js knows no containers; of one without a limit a new one says 0, or more than there is. */
 const presentMemory = () => Math.min(process.constrainedMemory?.() || Infinity, totalmem())
 
 /**
