@@ -102,12 +102,22 @@ t.test('openapi-generator makes nothing of it that no Java compiler takes', asyn
 t.test('generators find no union or table that they have no code for', async (t) => {
   const found: string[] = []
   for (const [path, table] of tablesIn(JSON.parse(description))) {
-    const { anyOf, oneOf = [], properties, additionalProperties: more } = table as Described
+    const {
+      anyOf,
+      oneOf = [],
+      properties,
+      additionalProperties: more,
+      ...rest
+    } = table as Described
     // The one of ogen ends at it.
     if (anyOf !== undefined) found.push(`${path}: any of its forms`)
     // That of orval does not compile; those of openapi-typescript refuse fields that are not of the type of all others.
     if (properties !== undefined && typeof more === 'object')
       found.push(`${path}: a type of others`)
+    // So words say what clients may give.
+    const isOpen = properties !== undefined && more === true
+    if (isOpen && path.includes('/requestBody/') && rest.description === undefined)
+      found.push(`${path}: others without a word`)
     // Those of openapi-generator in TypeScript import what is not there, and it makes none in Rust.
     const isPart = path.includes('/requestBody/') && path.includes('/properties/')
     const isUnnamed = isPart && oneOf.length > 0 && oneOf.every((form) => !form.$ref)
@@ -118,6 +128,7 @@ t.test('generators find no union or table that they have no code for', async (t)
 })
 
 interface Described {
+  readonly description?: unknown
   readonly anyOf?: unknown
   readonly oneOf?: readonly { readonly $ref?: unknown; readonly type?: unknown }[]
   readonly uniqueItems?: unknown

@@ -94,7 +94,11 @@ const StartBody = Type.Object(
       Type.String({ maxLength: 4096, description: 'Where accounts link by it' }),
     ),
   },
-  { additionalProperties: Type.String({ maxLength: 4096 }) },
+  {
+    additionalProperties: Type.String({ maxLength: 4096 }),
+    description:
+      'Beside these the fields that the method names, each a text of up to 4096 characters',
+  },
 )
 const VerifyBody = Type.Object(
   {
