@@ -1,7 +1,10 @@
 /** When the network is told that its messages came: with the next request, unless there are many or they are old. */
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { SessionConnection } from '@mtcute/node'
 import t from 'tap'
 import { until } from '../support/client.ts'
+import { carries } from './contract/content.ts'
 import { patience } from './contract/recorder.ts'
 import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
@@ -10,16 +13,21 @@ interface Flushing {
   acksSince: number
   readonly params: { readonly isMainConnection: boolean }
   readonly _session: { readonly queuedAcks: readonly unknown[] }
+  readonly _inactive: boolean
+  _inactivityTimeout: NodeJS.Timeout
+  _onInactivityTimeout(): void
   _flush(): void
 }
 
 /** Of the connections that were made since. */
 const flushed: Flushing[] = []
+const ofFiles = new Set<Flushing>()
 const connections = SessionConnection.prototype as unknown as Flushing
 const flush = connections._flush
 connections._flush = function () {
   flush.call(this)
   if (this.params.isMainConnection) flushed.push(this)
+  else ofFiles.add(this)
 }
 
 t.test('acknowledgements of Telegram accounts', async (t) => {
@@ -27,7 +35,7 @@ t.test('acknowledgements of Telegram accounts', async (t) => {
   const { network } = stage
   // With a single salt the client asks for more in each packet.
   network.habits.givesSalts = true
-  const { person, listen, write, store } = await live(t, stage)
+  const { person, friend, listen, write, store } = await live(t, stage)
   const { session } = await listen()
   const [connection] = network.connectionsOf(person).filter(({ wantsUpdates }) => wantsUpdates)
   const client = flushed.at(-1)
@@ -72,5 +80,30 @@ t.test('acknowledgements of Telegram accounts', async (t) => {
       const [now] = network.connectionsOf(person).filter(({ wantsUpdates }) => wantsUpdates)
       return now !== undefined && now !== connection && now.unacknowledged <= 1
     })
+  })
+
+  await t.test('those of a connection for files, which ends without another word', async (t) => {
+    const bytes = randomBytes(300_000)
+    const media = { ...stage.file('document', bytes), name: 'a file' }
+    const content = { kind: 'media', media, caption: { text: '', entities: [] } } as const
+    const { text, media: sent } = stage.outgoing(content)
+    network.delivery.send(friend, person, { message: text, media: sent })
+    const name = await store.until(() => {
+      const happening = store.happenings.find(carries('document'))
+      const told = happening?.kind === 'message' ? happening.message.content : undefined
+      return told?.kind === 'media' && 'native' in told.media.file
+        ? told.media.file.native
+        : undefined
+    })
+    const { stream } = await session.download(name, 0, patience())
+    t.ok(Buffer.concat(await Readable.fromWeb(stream as never).toArray()).equals(bytes))
+    const open = [...ofFiles].filter(({ _inactive }) => !_inactive)
+    t.ok(open.length > 0)
+    await until(() => open.every(({ _session }) => _session.queuedAcks.length === 0))
+    for (const one of open) {
+      clearTimeout(one._inactivityTimeout)
+      one._onInactivityTimeout()
+      t.ok(one._inactive, 'whatever is asked from now on opens it again')
+    }
   })
 })

@@ -184,7 +184,8 @@ interface Connection {
     readonly queuedRpc: { readonly length: number }
   }
   readonly _flushTimer: { emitBefore(at: number): void; emitWhenIdle(): void }
-  readonly _inactivityPendingFlush: boolean
+  /** Connections for files end after so many milliseconds without use. */
+  readonly params: { readonly inactivityTimeout?: number | undefined }
   /** Ours: when the first of the acknowledgements came that wait now. */
   acksSince?: number
   _onNewSessionCreated(notice: { readonly uniqueId: Long }): void
@@ -234,9 +235,14 @@ bearSilence()
 const LATEST_ACK_MS = 75_000
 const MOST_ACKS = 16
 
-/** The library writes a packet for them alone a second or two after each answer. The next probe takes them along. */
+/**
+ * The library writes a packet for them alone a second or two after each answer. The next probe takes them along. Connections
+ * for files go on as before: one that ends while acknowledgements wait would lose a request that comes at that moment.
+ */
 function acknowledgeLate() {
+  const { _sendAck: acknowledge, _flush: flush } = connections
   connections._sendAck = function (messageId) {
+    if (this.params.inactivityTimeout) return acknowledge.call(this, messageId)
     const count = this._session.queuedAcks.push(messageId)
     if (count === 1) {
       this.acksSince = performance.now()
@@ -244,12 +250,11 @@ function acknowledgeLate() {
     }
     if (count >= MOST_ACKS) this._flushTimer.emitWhenIdle()
   }
-  const flush = connections._flush
   connections._flush = function () {
     const { queuedAcks: acks, queuedRpc, _sessionId } = this._session
     const latest = (this.acksSince ?? 0) + LATEST_ACK_MS
     const isUrgent = acks.length >= MOST_ACKS || performance.now() >= latest
-    const isNeeded = queuedRpc.length > 0 || this._inactivityPendingFlush
+    const isNeeded = queuedRpc.length > 0 || this.params.inactivityTimeout
     if (acks.length === 0 || isUrgent || isNeeded) return flush.call(this)
     this._session.queuedAcks = []
     flush.call(this)
