@@ -1,7 +1,7 @@
 /** When the network is told that its messages came: with the next request, unless there are many or they are old. */
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { SessionConnection } from '@mtcute/node'
+import { type Long, SessionConnection } from '@mtcute/node'
 import t from 'tap'
 import { until } from '../support/client.ts'
 import { carries } from './contract/content.ts'
@@ -12,7 +12,8 @@ import { Stage } from './telegram/stage.ts'
 interface Flushing {
   acksSince: number
   readonly params: { readonly isMainConnection: boolean }
-  readonly _session: { readonly queuedAcks: readonly unknown[] }
+  readonly _session: { queuedAcks: unknown[] }
+  _handleMessage(...told: readonly [id: Long, message: { readonly _: string }]): void
   readonly _inactive: boolean
   _inactivityTimeout: NodeJS.Timeout
   _onInactivityTimeout(): void
@@ -22,12 +23,20 @@ interface Flushing {
 /** Of the connections that were made since. */
 const flushed: Flushing[] = []
 const ofFiles = new Set<Flushing>()
+/** What the network said unasked. */
+const told: Parameters<Flushing['_handleMessage']>[] = []
 const connections = SessionConnection.prototype as unknown as Flushing
 const flush = connections._flush
 connections._flush = function () {
   flush.call(this)
   if (this.params.isMainConnection) flushed.push(this)
   else ofFiles.add(this)
+}
+
+const hear = connections._handleMessage
+connections._handleMessage = function (...one) {
+  told.push(one)
+  hear.apply(this, one)
 }
 
 t.test('acknowledgements of Telegram accounts', async (t) => {
@@ -71,6 +80,17 @@ t.test('acknowledgements of Telegram accounts', async (t) => {
     t.equal(client._session.queuedAcks.length, 0)
   })
 
+  await t.test('an update that comes again', async (t) => {
+    write('once')
+    await store.message('once')
+    const update = told.findLast(([, { _ }]) => !_.startsWith('mt_'))
+    if (!update) throw new Error('There was no update')
+    client._session.queuedAcks = []
+    client._handleMessage(...update)
+    t.strictSame(client._session.queuedAcks, [update[0]])
+    t.equal(store.texts().filter((text) => text === 'once').length, 1)
+  })
+
   await t.test('answers that are given again after a cut', async () => {
     await session.probe(patience())
     network.cut(person, 100)
@@ -90,9 +110,9 @@ t.test('acknowledgements of Telegram accounts', async (t) => {
     network.delivery.send(friend, person, { message: text, media: sent })
     const name = await store.until(() => {
       const happening = store.happenings.find(carries('document'))
-      const told = happening?.kind === 'message' ? happening.message.content : undefined
-      return told?.kind === 'media' && 'native' in told.media.file
-        ? told.media.file.native
+      const content = happening?.kind === 'message' ? happening.message.content : undefined
+      return content?.kind === 'media' && 'native' in content.media.file
+        ? content.media.file.native
         : undefined
     })
     const { stream } = await session.download(name, 0, patience())

@@ -182,6 +182,7 @@ interface Connection {
     readonly _sessionId: Long
     queuedAcks: Long[]
     readonly queuedRpc: { readonly length: number }
+    readonly recentIncomingMsgIds: { has(id: Long): boolean }
   }
   readonly _flushTimer: { emitBefore(at: number): void; emitWhenIdle(): void }
   /** Connections for files end after so many milliseconds without use. */
@@ -190,6 +191,7 @@ interface Connection {
   acksSince?: number
   _onNewSessionCreated(notice: { readonly uniqueId: Long }): void
   _onRpcResult(messageId: Long, message: unknown): void
+  _handleMessage(messageId: Long, message: { readonly _: string }): void
   _sendAck(messageId: Long): void
   _flush(): void
   _doFlush(): void
@@ -266,13 +268,19 @@ function acknowledgeLate() {
 }
 acknowledgeLate()
 
-/** After a cut the network gives answers again that were not acknowledged, and the library leaves those that it knows so. */
+/** After a cut the network says again what was not acknowledged, and the library leaves what it knows so. */
 function acknowledgeAgain() {
-  const take = connections._onRpcResult
+  const { _onRpcResult: take, _handleMessage: hear } = connections
   connections._onRpcResult = function (messageId, message) {
     const { length } = this._session.queuedAcks
     take.call(this, messageId, message)
     if (this._session.queuedAcks.length === length) this._sendAck(messageId)
+  }
+  connections._handleMessage = function (messageId, message) {
+    const isKnown = this._session.recentIncomingMsgIds.has(messageId)
+    // Of what comes unasked only updates have another name.
+    if (isKnown && !message._.startsWith('mt_')) this._sendAck(messageId)
+    else hear.call(this, messageId, message)
   }
 }
 acknowledgeAgain()
