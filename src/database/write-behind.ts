@@ -257,7 +257,7 @@ interface TogetherOptions<Item, Result> {
   readonly most: number
   /** The first statement waits for the end of the event loop's turn: many callers come in the same turn. */
   readonly isGathered?: boolean
-  /** After a statement for several items the next one waits so many milliseconds, so that more share it. Who comes alone never waits. */
+  /** After a statement for several items the next one waits so many milliseconds, so that more share it; after one for a single item it does not. */
   readonly restMs?: number | undefined
   /** Whose rows an item locks: while somebody keeps a row locked, its owner's items wait alone. */
   ownerOf?(item: Item): number
