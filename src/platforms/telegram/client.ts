@@ -233,9 +233,10 @@ function bearSilence() {
 }
 bearSilence()
 
-/** The network asks for acknowledgements with the next request, alone after 60 to 120 seconds or when there are 16 of them. */
+/** The network asks for acknowledgements with the next request, and alone after 60 to 120 seconds. */
 const LATEST_ACK_MS = 75_000
-const MOST_ACKS = 16
+/** As many as the library waits for: in a flood of updates a packet for each few would cost a tenth more. */
+const MOST_ACKS = 100
 
 /**
  * The library writes a packet for them alone a second or two after each answer. The next probe takes them along. Connections
