@@ -179,21 +179,13 @@ function openForFilesLate(client: TelegramClient) {
 interface Connection {
   readonly _session: {
     lastSessionCreatedUid: Long
-    readonly _sessionId: Long
-    queuedAcks: Long[]
-    readonly queuedRpc: { readonly length: number }
+    readonly queuedAcks: readonly Long[]
     readonly recentIncomingMsgIds: { has(id: Long): boolean }
   }
-  readonly _flushTimer: { emitBefore(at: number): void; emitWhenIdle(): void }
-  /** Connections for files end after so many milliseconds without use. */
-  readonly params: { readonly inactivityTimeout?: number | undefined }
-  /** Ours: when the first of the acknowledgements came that wait now. */
-  acksSince?: number
   _onNewSessionCreated(notice: { readonly uniqueId: Long }): void
   _onRpcResult(messageId: Long, message: unknown): void
   _handleMessage(messageId: Long, message: { readonly _: string }): void
   _sendAck(messageId: Long): void
-  _flush(): void
   _doFlush(): void
   _pingDisconnectDelay(): number
 }
@@ -232,42 +224,6 @@ function bearSilence() {
   }
 }
 bearSilence()
-
-/** The network asks for acknowledgements with the next request, and alone after 60 to 120 seconds. */
-const LATEST_ACK_MS = 75_000
-/** As many as the library waits for: in a flood of updates a packet for each few would cost a tenth more. */
-const MOST_ACKS = 100
-
-/**
- * The library writes a packet for them alone a second or two after each answer. The next probe takes them along. Connections
- * for files go on as before: one that ends while acknowledgements wait would lose a request that comes at that moment.
- */
-function acknowledgeLate() {
-  const { _sendAck: acknowledge, _flush: flush } = connections
-  connections._sendAck = function (messageId) {
-    if (this.params.inactivityTimeout) return acknowledge.call(this, messageId)
-    const count = this._session.queuedAcks.push(messageId)
-    if (count === 1) {
-      this.acksSince = performance.now()
-      this._flushTimer.emitBefore(this.acksSince + LATEST_ACK_MS)
-    }
-    if (count >= MOST_ACKS) this._flushTimer.emitWhenIdle()
-  }
-  connections._flush = function () {
-    const { queuedAcks: acks, queuedRpc, _sessionId } = this._session
-    const latest = (this.acksSince ?? 0) + LATEST_ACK_MS
-    const isUrgent = acks.length >= MOST_ACKS || performance.now() >= latest
-    const isNeeded = queuedRpc.length > 0 || this.params.inactivityTimeout
-    if (acks.length === 0 || isUrgent || isNeeded) return flush.call(this)
-    this._session.queuedAcks = []
-    flush.call(this)
-    // Those of a session that is over are nobody's.
-    if (this._session._sessionId !== _sessionId) return
-    this._session.queuedAcks.unshift(...acks)
-    this._flushTimer.emitBefore(latest)
-  }
-}
-acknowledgeLate()
 
 /** After a cut the network says again what was not acknowledged, and the library leaves what it knows so. */
 function acknowledgeAgain() {

@@ -89,8 +89,6 @@ export class Connection {
   closesAfter: number | undefined
   readonly openedAt = performance.now()
   heardAt = performance.now()
-  /** Acknowledgements that came with something else, and packets of nothing else. */
-  readonly acknowledged = { along: 0, alone: 0 }
   /** The program at the other end, by its number as an application: each node of a test has its own. */
   client: number | undefined
   readonly #socket: Socket
@@ -217,7 +215,7 @@ export class Connection {
     return session
   }
 
-  #message(session: ServerSession, id: Long, body: Buffer, isAlone = true): void {
+  #message(session: ServerSession, id: Long, body: Buffer): void {
     const reader = new Reader(body)
     const kind = body.readUInt32LE(0)
     if (kind === CONTAINER) {
@@ -225,18 +223,17 @@ export class Connection {
       for (let left = reader.uint(); left > 0; left--) {
         const inner = reader.long()
         reader.uint()
-        this.#message(session, inner, reader.raw(reader.uint()), false)
+        this.#message(session, inner, reader.raw(reader.uint()))
       }
       return
     }
     if (kind === ZIPPED) {
       reader.uint()
-      this.#message(session, id, unzipSync(reader.bytes()), isAlone)
+      this.#message(session, id, unzipSync(reader.bytes()))
       return
     }
     const object = reader.object()
     if (object._ === 'mt_msgs_ack') {
-      this.acknowledged[isAlone ? 'alone' : 'along']++
       for (const seen of object.msgIds as Long[]) session.unacknowledged.delete(seen.toString())
       return
     }
