@@ -311,7 +311,8 @@ t.test('a share of the account of a suspended owner is read, and no more', async
 
 t.test('it holds at each node, whichever was told', async (t) => {
   const CLUSTER_ADDRESS = 'https://127.0.0.1:0'
-  const among = { ...env, HOLD_MS: '5000', CLUSTER_ADDRESS }
+  const METRICS_TOKEN = 'a-token-of-operators'
+  const among = { ...env, HOLD_MS: '5000', CLUSTER_ADDRESS, METRICS_TOKEN }
   const one = await startService(t, { env: { ...among, NODE_NAME: 'one' } })
   const operator = await one.client(operatorPhone)
   const { client, key } = await linkedAccount(one, 'ontwo', phone)
@@ -320,7 +321,15 @@ t.test('it holds at each node, whichever was told', async (t) => {
     databaseUrl: one.databaseUrl,
     env: { ...among, NODE_NAME: 'two', DATA_DIR: one.dataDir },
   })
-  // The first may still believe that it is alone.
+  // The first may still believe that it is alone, and would tell the other nothing.
+  const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
+  const knownTo = async (url: string) => {
+    const { result } = (await (await fetch(`${url}/nodes`, { headers })).json()) as {
+      result: readonly { readonly connected: boolean }[]
+    }
+    return result.filter(({ connected }) => connected).length
+  }
+  await until(async () => (await knownTo(one.url)) === 2)
   await until(async () => (await client.at(two.url).bot(key, 'getMe')).body.ok)
   const held = client.bot(key, 'getUpdates', { timeout: 50 })
   await until(() => one.gateway.core.heldPolls() > 0)
