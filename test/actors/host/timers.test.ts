@@ -66,6 +66,40 @@ t.test('an event may cancel one of the same moment, and set a new one', async (t
   t.equal(clock.timers, 0)
 })
 
+t.test(
+  'long ones of a second come together, but no more than sixteen, and never early',
+  async (t) => {
+    const clock = new TestClock()
+    const timers = new Timers(clock)
+    const actors = Array.from({ length: 40 }, keeper)
+    for (const [index, actor] of actors.entries()) {
+      timers.schedule(actor, actor, { type: 'due' }, 60_010 + index * 20)
+    }
+    const came = () => actors.filter((actor) => kept(actor).length === 1).length
+    t.equal(
+      clock.timers,
+      4,
+      'of the second, of two quarters of it, and of 50 ms where these are full',
+    )
+    await clock.advance(60_009)
+    t.equal(came(), 0)
+    await clock.advance(890)
+    t.equal(came(), 24, 'all that found the second full')
+    await clock.advance(101)
+    t.equal(came(), 40)
+    t.equal(clock.timers, 0)
+  },
+)
+
+t.test('a shorter one does not wait for the second', async (t) => {
+  const clock = new TestClock()
+  const timers = new Timers(clock)
+  const actor = keeper()
+  timers.schedule(actor, actor, { type: 'due' }, 29_960)
+  await clock.advance(30_009)
+  t.same(kept(actor), ['due'])
+})
+
 for (const jump of [3_000, -3_000]) {
   t.test(`a time of day that is set by ${jump} ms moves no timer`, async (t) => {
     const clock = new TestClock()
