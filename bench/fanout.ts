@@ -6,7 +6,7 @@ import { below, type Finding } from './support/finding.ts'
 import { setWebhooks } from './support/hooks.ts'
 import { Listeners } from './support/listeners.ts'
 import { FIRST_UPDATE, seedChatter, seedKeys, seedUser } from './support/seed.ts'
-import { processEnvironment, type Service, startService } from './support/service.ts'
+import { type Service, startService } from './support/service.ts'
 import { asksFor, type Stage } from './support/stage.ts'
 import { microseconds, milliseconds, percentile } from './support/statistics.ts'
 
@@ -45,7 +45,7 @@ type Deliver = () => Promise<void>
 /** A server of polls and webhooks with nothing behind it, which takes the same commands as the service. */
 async function startBare(): Promise<Service> {
   const file = join(import.meta.dirname, 'support/bare-fanout-process.ts')
-  const child = startChild(file, [], processEnvironment)
+  const child = startChild(file)
   return { ...child, port: await child.ask<number>('start'), memory: () => child.ask('memory') }
 }
 

@@ -7,7 +7,7 @@ import { runChild } from './child.mjs'
 import { installWhatIsMissing } from './install.mjs'
 import { keepRunning } from './keep-running.mjs'
 import { buildPanelWhenStale } from './panel.mjs'
-import { findRuntime, serviceEnvironment } from './runtime.mjs'
+import { findRuntime, serviceArguments, serviceEnvironment } from './runtime.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command, ...rest] = process.argv.slice(2)
@@ -109,7 +109,8 @@ async function runSteps(steps, runtime, { timed = false, kept = false, priority 
     const [script, ...args] = typeof step === 'function' ? step() : step
     const startedAt = performance.now()
     const options = { cwd: root, env: environment(runtime, kept), priority }
-    const child = [runtime, [join(root, script), ...args, ...rest], options]
+    const given = kept ? serviceArguments() : []
+    const child = [runtime, [...given, join(root, script), ...args, ...rest], options]
     const code = await (kept ? keepRunning(child, say) : runChild(...child))
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
     const verdict = code === 0 ? 'passed' : `failed with exit code ${code}`

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -25,15 +26,20 @@ export interface Child {
   stop(): Promise<void>
 }
 
-/** With the garbage collector at hand, or memory could not be compared. */
-const ALWAYS = ['--expose-gc', '--disable-warning=ExperimentalWarning']
+const launcher = join(import.meta.dirname, '../../bin/runtime.mjs')
+const { serviceArguments, serviceEnvironment } = (await import(launcher)) as {
+  serviceArguments(): string[]
+  serviceEnvironment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv
+}
 
-export function startChild(
-  file: string,
-  execArgv: readonly string[] = [],
-  env: NodeJS.ProcessEnv = {},
-): Child {
-  const child = fork(file, { execArgv: [...ALWAYS, ...execArgv], env: { ...process.env, ...env } })
+/** Memory and threads as the launcher gives them to the service, for the bare ones too. */
+const environment = { ...process.env, ...serviceEnvironment(process.env) }
+
+/** With the garbage collector at hand, or memory could not be compared. */
+const ALWAYS = ['--expose-gc', '--disable-warning=ExperimentalWarning', ...serviceArguments()]
+
+export function startChild(file: string, execArgv: readonly string[] = []): Child {
+  const child = fork(file, { execArgv: [...ALWAYS, ...execArgv], env: environment })
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   const ended = once(child, 'exit').then(([code, signal]) => {
     const died = new Error(`${file} ended with ${code ?? signal}`)

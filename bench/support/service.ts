@@ -6,14 +6,6 @@ import type { Stage } from './stage.ts'
 
 export const METRICS_TOKEN = 'a-token-for-the-benchmarks'
 
-const launcher = join(import.meta.dirname, '../../bin/runtime.mjs')
-const { serviceEnvironment } = (await import(launcher)) as {
-  serviceEnvironment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv
-}
-
-/** Options of Node.js, threads and memory as the service's processes have them. */
-export const processEnvironment = serviceEnvironment(process.env)
-
 /** Nothing here makes the service faster; the limits are those that a load from one place would run into. */
 const env = {
   HOST: '127.0.0.1',
@@ -42,7 +34,7 @@ export async function startService(
   telegram?: StartOptions['telegram'],
 ): Promise<Service> {
   const file = join(import.meta.dirname, 'service-process.ts')
-  const child = startChild(file, execArgv, processEnvironment)
+  const child = startChild(file, execArgv)
   const { databaseUrl, dataDir } = stage
   const address = await child.ask<string>('start', {
     databaseUrl,

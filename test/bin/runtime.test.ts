@@ -7,9 +7,8 @@ import t from 'tap'
 import { serverPackage } from '../../src/database/embedded/binaries.ts'
 
 const root = join(import.meta.dirname, '../..')
-const { findRuntime, runtimePackage, serviceEnvironment, serviceOptions } = await import(
-  pathToFileURL(join(root, 'bin/runtime.mjs')).href
-)
+const { findRuntime, runtimePackage, serviceArguments, serviceEnvironment, serviceOptions } =
+  await import(pathToFileURL(join(root, 'bin/runtime.mjs')).href)
 
 type Machine = Pick<NodeJS.Process, 'platform' | 'arch'>
 
@@ -123,6 +122,21 @@ t.test('the service has half of the usual spaces of young objects', async (t) =>
   t.equal(heapLimit(serviceOptions(old)), 256 + 3 * 32)
   t.equal(heapLimit(serviceOptions()) - heapLimit('--max-semi-space-size=1'), 3 * 31)
   t.equal(heapLimit(serviceOptions(`${old} --max-semi-space-size=4`)), 256 + 3 * 4, 'as wanted')
+})
+
+/** Megabytes that young objects have from the beginning. */
+function youngObjects(memory: number, NODE_OPTIONS = ''): number {
+  const env = { ...process.env, NODE_OPTIONS: serviceOptions(NODE_OPTIONS) }
+  const spaces = 'v8.getHeapSpaceStatistics()'
+  const size = `${spaces}.find(({ space_name }) => space_name === 'new_space').space_size`
+  const print = [...serviceArguments(memory), '--print', size]
+  return Number(execFileSync(process.execPath, print, { env, encoding: 'utf8' })) / 2 ** 20
+}
+
+t.test('young objects have room from the beginning where there is memory', async (t) => {
+  t.equal(youngObjects(2 ** 30), 16)
+  t.ok(youngObjects(2 ** 29) < 4)
+  t.equal(youngObjects(2 ** 30, '--max-semi-space-size=4'), 4, 'as the operator wants')
 })
 
 t.test(
