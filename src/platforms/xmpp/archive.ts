@@ -167,9 +167,12 @@ export function timeIn(delay: Element | undefined, aheadSeconds = 0): number | u
   return Math.max(0, Math.min(Math.floor(stamp / 1000), nowSeconds() + aheadSeconds))
 }
 
-/** The id that an archive says it has given to a message (XEP-0359). */
+/**
+ * The id that an archive says it has given to a message (XEP-0359). Prosody 0.12 adds its own after one that the sender
+ * has made up, and leaves that one in the message.
+ */
 export const stanzaId = (message: Element, archive: string): string | undefined =>
-  message.getChildren('stanza-id', ns.ids).find(({ attrs }) => attrs.by === archive)?.attrs.id
+  message.getChildren('stanza-id', ns.ids).findLast(({ attrs }) => attrs.by === archive)?.attrs.id
 
 function policyIn(preferences: Element | undefined): (peer: string) => boolean | undefined {
   const named = (list: 'always' | 'never') =>
