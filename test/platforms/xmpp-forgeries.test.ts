@@ -1,11 +1,22 @@
 /** What a hostile peer puts into its messages changes nothing but what the peer itself says. */
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
 import { serverUnderTest } from './xmpp/under-test.ts'
 
+const longAgo = '1999-01-01T00:00:00Z'
+
 t.test('forgeries on XMPP', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
+
+  async function inRoom(t: Test, host: string) {
+    const all = await scene(t, network)
+    const room = `forgeries-${all.account.user}@${host}`
+    await all.friend.join(room, 'friend')
+    await sent(all.first, room, 'hello')
+    return { ...all, room }
+  }
 
   await t.test('an id in the name of the archive is not its place in it', async (t) => {
     const { account, friend, store, first, open } = await scene(t, network)
@@ -20,4 +31,13 @@ t.test('forgeries on XMPP', { skip: serverUnderTest().skip }, async (t) => {
     await store.message('missed')
     t.equal(store.texts().filter((text) => text === 'named').length, 1)
   })
+
+  for (const host of ['rooms.xmpp.test', 'forgetful.xmpp.test']) {
+    await t.test(`people of ${host} do not say when they wrote`, async (t) => {
+      const { friend, store, room } = await inRoom(t, host)
+      friend.send(room, 'backdated', ['{urn:xmpp:delay}delay', { from: room, stamp: longAgo }])
+      const { at } = await store.message('backdated')
+      t.ok(at > Date.now() / 1000 - 60)
+    })
+  }
 })

@@ -17,6 +17,7 @@ export class Entrance {
   readonly #stream: Pick<Stream, 'sendWhenUp'>
   #nick: string
   #isInside = false
+  #isRepeating = false
   #waiting: { resolve(): void; reject(cause: unknown): void } | undefined
 
   constructor(bookmark: Bookmark & { readonly nick: string }, stream: Pick<Stream, 'sendWhenUp'>) {
@@ -33,6 +34,16 @@ export class Entrance {
     return this.#isInside
   }
 
+  /** The room still tells what was said before. */
+  get isRepeating(): boolean {
+    return this.#isRepeating
+  }
+
+  /** It comes after all that the room repeats. */
+  takeSubject() {
+    this.#isRepeating = false
+  }
+
   left() {
     this.#isInside = false
   }
@@ -45,6 +56,7 @@ export class Entrance {
 
   /** `since`: fetch the last messages from this time on, in Unix seconds. */
   async enter(since: number | undefined, signal: AbortSignal): Promise<void> {
+    this.#isRepeating = true
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#ask(since, signal)

@@ -131,19 +131,25 @@ interface Stamps {
   readonly archived: string | undefined
   /** Unix time in seconds. */
   readonly at: number
+  readonly delayed?: true
 }
 
-/** The room's own facts about a message that it passes on: its id in the archive, and its time. */
-export function stampsOf(message: Element, room: string): Stamps {
+/**
+ * The room's own facts about a message that it passes on: its id in the archive, and its time. ejabberd passes on what
+ * people write in the room's name about the time, so it counts only while the room repeats its last messages.
+ */
+export function stampsOf(message: Element, room: string, isRepeating: boolean): Stamps {
   const archived = stanzaId(message, room)
-  return { archived, at: timeIn(delayOf(message, room)) ?? Math.floor(Date.now() / 1000) }
+  const delay = isRepeating ? delayOf(message, room) : undefined
+  const at = timeIn(delay) ?? Math.floor(Date.now() / 1000)
+  return { archived, at, ...(delay && { delayed: true }) }
 }
 
-/** What a room says of a message that it repeats. */
-export const delayOf = (message: Element, room: string): Element | undefined =>
+/** The room's own comes last. */
+const delayOf = (message: Element, room: string): Element | undefined =>
   message
     .getChildren('delay', ns.delay)
-    .find(({ attrs }) => parseAddress(attrs.from)?.bare === room)
+    .findLast(({ attrs }) => parseAddress(attrs.from)?.bare === room)
 
 const BANNED = '301'
 /** Kicked; removed for a changed affiliation; removed because the room became members-only. */

@@ -23,7 +23,7 @@ import { Entrance } from './entrance.ts'
 import { Members } from './members.ts'
 import { Moderation } from './moderation.ts'
 import { type KnownOccupant, Occupants, shownAddress } from './occupants.ts'
-import { delayOf, RoomMessageIds, readRoom, removal, stampsOf, unknownIds } from './reading.ts'
+import { RoomMessageIds, readRoom, removal, stampsOf, unknownIds } from './reading.ts'
 import { setRoom } from './settings.ts'
 
 const RECALL_MS = 20_000
@@ -262,10 +262,13 @@ export class Room implements RoomReader {
 
   takeMessage(message: Element) {
     if (this.archive.take(message)) return
+    const { archived, at, ...delayed } = stampsOf(message, this.address, this.#entrance.isRepeating)
     const subject = message.getChildText('subject')
-    if (subject !== null && message.getChildText('body') === null) this.#subject = subject
-    const { archived, at } = stampsOf(message, this.address)
-    const delivery = this.#delivery(message, at, archived)
+    if (subject !== null && message.getChildText('body') === null) {
+      this.#subject = subject
+      this.#entrance.takeSubject()
+    }
+    const delivery = { ...this.#delivery(message, at, archived), ...delayed }
     const { id } = message.attrs
     if (id && delivery.own && this.#parts.sent(id)) this.#parts.reflected(delivery, id)
     this.#inbox.push(delivery)
@@ -311,10 +314,9 @@ export class Room implements RoomReader {
   }
 
   /** From a time at which its nick may have been somebody else's. */
-  #isByNickOnly({ own, recovered, message }: IncomingMessage): boolean {
-    const isPast = recovered || delayOf(message, this.address) !== undefined
+  #isByNickOnly({ own, recovered, delayed, message }: IncomingMessage): boolean {
     const isHidden = !this.#facts.showsAddresses && this.#occupantId(message) === undefined
-    return isPast && !own && isHidden
+    return (recovered || delayed === true) && !own && isHidden
   }
 
   /** The facts of an archived message. */
