@@ -40,4 +40,22 @@ t.test('forgeries on XMPP', { skip: serverUnderTest().skip }, async (t) => {
       t.ok(at > Date.now() / 1000 - 60)
     })
   }
+
+  await t.test('words in the envelope of an answer of an archive are words', async (t) => {
+    const { account, friend, store, room } = await inRoom(t, 'rooms.xmpp.test')
+    const result = ['{urn:xmpp:mam:2}result', { id: '1', queryid: 'guessed' }] as const
+    for (const to of [account.jid, room]) {
+      friend.send(to, `to ${to}`, result)
+      t.match(await store.message(`to ${to}`), { direction: 'incoming', recovered: undefined })
+    }
+  })
+
+  await t.test('words beside a receipt are words', async (t) => {
+    const { account, chat, first, friend, store, room } = await inRoom(t, 'rooms.xmpp.test')
+    const { native: id } = await sent(first, chat, 'to the friend')
+    for (const to of [account.jid, room]) {
+      friend.send(to, `read in ${to}`, ['{urn:xmpp:chat-markers:0}displayed', { id }])
+      t.match(await store.message(`read in ${to}`), { direction: 'incoming' })
+    }
+  })
 })

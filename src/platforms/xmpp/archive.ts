@@ -135,10 +135,9 @@ export class Archive {
   take(stanza: Element): boolean {
     const result = stanza.getChild('result', ns.archive)
     if (!result) return false
-    // Anybody can send such a message: it counts only from the address of the archive.
-    const from = stanza.attrs.from
+    if (!this.#mayAnswer(stanza)) return false
     const answer = this.#queries.get(result.attrs.queryid ?? '')
-    if (!answer || bareOf(from, this.#own) !== this.address) return true
+    if (!answer) return true
     const forwarded = result.getChild('forwarded', ns.forward)
     const message = forwarded?.getChild('message')
     if (result.attrs.id && message) {
@@ -151,6 +150,12 @@ export class Archive {
       answer.tooMuch.abort(new Oversized('The archive says too much at a time'))
     }
     return true
+  }
+
+  /** Anybody can send such a message, people of a room under its address, too: to others it is a message like any. */
+  #mayAnswer({ attrs: { from } }: Element): boolean {
+    const isOwn = this.address === this.#own
+    return bareOf(from, this.#own) === this.address && (isOwn || !from?.includes('/'))
   }
 }
 

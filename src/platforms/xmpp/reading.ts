@@ -126,8 +126,9 @@ function nameOfMessage(
   return native
 }
 
-/** Receipts of the other side: a message was delivered (XEP-0184) or read (XEP-0333). */
+/** Receipts of the other side: a message was delivered (XEP-0184) or read (XEP-0333). Words beside one count more. */
 export function receiptIn(message: Element) {
+  if (message.getChildText('body')) return undefined
   const delivered = message.getChild('received', ns.receipts)?.attrs.id
   if (delivered) return { state: 'delivered', id: storable(delivered) } as const
   const read = message.getChild('displayed', ns.markers)?.attrs.id
