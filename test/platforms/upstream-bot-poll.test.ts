@@ -1,7 +1,9 @@
 /** Taking updates from a bot API that misbehaves: what ends the bot, what is waited out, what is passed over. */
-import { setTimeout as pause } from 'node:timers/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import timers, { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
+import { Updates } from '../../src/platforms/upstream-bot/poll.ts'
 import { quietLogger } from '../support/logger.ts'
 import { perform, refusalOf } from './contract/scene.ts'
 import {
@@ -150,11 +152,14 @@ t.test('a server that does not hold polls is asked as seldom as it has news', as
     pauses.push(ms)
     now += ms
   }
-  const poll = '../../src/platforms/upstream-bot/poll.ts'
-  const { Updates } = await t.mockImport<typeof import('../../src/platforms/upstream-bot/poll.ts')>(
-    poll,
-    { 'node:timers/promises': { setTimeout: pausing } },
-  )
+  // tap's own mocks work only where its runner starts the file; without it this would wait in earnest.
+  const pausesOf = timers.setTimeout
+  timers.setTimeout = pausing as never
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    timers.setTimeout = pausesOf
+    syncBuiltinESMExports()
+  })
   let news: object[] = []
   const client = {
     async ask() {
