@@ -2,25 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { failed, notFound } from '../../machines/model/failure.ts'
 import type { PublicChat } from '../../machines/model/operation.ts'
-
-/** Counts brackets outside strings. */
-export function isDeeperThan(text: string, limit: number): boolean {
-  // Too short to contain the closing brackets: the parser will refuse it.
-  if (text.length <= 2 * limit) return false
-  let depth = 0
-  let inString = false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (inString) {
-      if (code === 0x5c) at++
-      else if (code === 0x22) inString = false
-    } else if (code === 0x22) inString = true
-    else if (code === 0x7b || code === 0x5b) {
-      if (++depth > limit) return true
-    } else if (code === 0x7d || code === 0x5d) depth--
-  }
-  return false
-}
+import { isDeeperThan } from '../json/spans.ts'
 
 /** The reference's nesting limit. */
 const DEPTH = 100

@@ -43,6 +43,25 @@ export function* longIntegerSpans(text: string): IterableIterator<Span> {
 /** Most texts have no such integer, and are not walked through. */
 const LONG = /\d{16}/
 
+/** Counts brackets outside strings; the text may be any. */
+export function isDeeperThan(text: string, limit: number): boolean {
+  // Too short to contain the closing brackets: the parser will refuse it.
+  if (text.length <= 2 * limit) return false
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (inString) {
+      if (code === 0x5c) at++
+      else if (code === 0x22) inString = false
+    } else if (code === 0x22) inString = true
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > limit) return true
+    } else if (code === 0x7d || code === 0x5d) depth--
+  }
+  return false
+}
+
 /** Between the commas of the object or array whose bracket stands at `opening`. */
 function partsOf(text: string, opening: number): Span[] {
   const parts: Span[] = []

@@ -2,16 +2,10 @@
 
 import t from 'tap'
 import { failed } from '../../machines/model/failure.ts'
-import {
-  Arguments,
-  chatFrom,
-  chatOf,
-  formEntries,
-  isDeeperThan,
-  numberIn,
-} from '../../src/bot-api/arguments.ts'
+import { Arguments, chatFrom, chatOf, formEntries, numberIn } from '../../src/bot-api/arguments.ts'
 import { messageIdsOf } from '../../src/bot-api/methods/forwarding.ts'
 import { invoiceOf } from '../../src/bot-api/methods/payments.ts'
+import { isDeeperThan } from '../../src/json/spans.ts'
 import fc from '../support/fast-check.ts'
 
 const given = (value: string) => new Arguments([['it', value]])

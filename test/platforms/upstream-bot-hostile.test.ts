@@ -78,6 +78,19 @@ t.test('a refusal is passed on as it came', async (t) => {
   )
 })
 
+t.test('no other key is told of what is nested deeper than bots can read', async (t) => {
+  const stub = await startStub(t)
+  const open = await session(t, stub.url, telegramBot)
+  await open.reported('opened')
+  const sent = (more: string) => `{"message_id":7,"chat":{"id":42,"type":"private"},"a":${more}}`
+  const [usual, deep] = [sent('[]'), sent('['.repeat(10_000) + ']'.repeat(10_000))]
+  stub.next('sendMessage', raw(200, `{"ok":true,"result":[${deep},${usual}]}`))
+  const { own, result } = (await perform(open, send)) as Passed
+  t.match(own('call'), [{ payload: `"message":${usual}` }])
+  t.equal(own('call').length, 1)
+  t.equal(result(), `[${deep},${usual}]`, 'the caller has all of it')
+})
+
 t.test('an answer that is none is an error of the gateway', async (t) => {
   const stub = await startStub(t)
   const open = await session(t, stub.url, telegramBot)

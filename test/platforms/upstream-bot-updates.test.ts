@@ -101,6 +101,14 @@ t.test('whatever a server escapes, only halves change', async (t) => {
   )
 })
 
+t.test('an update that is nested deeper than bots can read costs nobody the others', async (t) => {
+  const nested = (levels: number) =>
+    `{"update_id":7,"a":${'{"a":['.repeat(levels)}${']}'.repeat(levels)}}`
+  const [deep, endless] = [nested(249), nested(10_000)]
+  t.strictSame(shown(`{"ok":true,"result":[${endless},${deep},${nested(250)}]}`), ['', deep, ''])
+  t.strictSame(read(`{"ok":true,"result":[${endless}]}`), [{ id: 7 }])
+})
+
 t.test('a writer who is no number costs nobody the other updates', async (t) => {
   const odd = '{"update_id":7,"message":{"from":{"id":{"toString":1}}}}'
   const next = '{"update_id":7,"message":{"from":{"id":1}}}'

@@ -6,9 +6,9 @@ import { createGunzip, createInflate } from 'node:zlib'
 import multipart, { type FastifyMultipartOptions } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failed } from '../../../machines/model/failure.ts'
-import { Arguments, formEntries, isDeeperThan, utf8 } from '../../bot-api/arguments.ts'
+import { Arguments, formEntries, utf8 } from '../../bot-api/arguments.ts'
 import { methods } from '../../bot-api/methods/index.ts'
-import { memberCount, memberSpans, type Span } from '../../json/spans.ts'
+import { isDeeperThan, memberCount, memberSpans, type Span } from '../../json/spans.ts'
 import { Gathered } from '../../media/give-back.ts'
 import {
   noUploads,

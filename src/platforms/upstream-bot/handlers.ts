@@ -7,7 +7,7 @@ import { itemSpans, memberSpans, type Span } from '../../json/spans.ts'
 import { type BotApiAnswer, type BotApiClient, refusalIn } from './client.ts'
 import { passedOn, type Refused } from './failures.ts'
 import type { Fields } from './fields.ts'
-import { ownUpdate } from './update.ts'
+import { isTooDeep, ownUpdate } from './update.ts'
 
 /** How a network names itself and its methods. */
 export interface Naming {
@@ -90,9 +90,10 @@ function ownUpdates(
   const texts = Array.isArray(result) ? itemSpans(json).map((item) => slice(json, item)) : [json]
   const now = Math.floor(Date.now() / 1000)
   return values.flatMap((value, place) => {
-    if (!isMessage(value)) return []
+    const written = texts[place] ?? ''
+    if (!isMessage(value) || isTooDeep(written)) return []
     const sourceKey = `own:${requestId}${place > 0 ? `:${place}` : ''}`
-    return [ownUpdate(texts[place] ?? '', value, { sourceKey, now, isChange })]
+    return [ownUpdate(written, value, { sourceKey, now, isChange })]
   })
 }
 

@@ -105,7 +105,7 @@ export class Updates extends Poller<number> {
         // Only once, so that a broken server does not fill the log.
         if (!this.#hasWarned) {
           const facts = { platform: flavour.id, update_id }
-          logger.warn(facts, 'an update that has no kind was passed over')
+          logger.warn(facts, 'an update that has no kind or is nested too deep was passed over')
         }
         this.#hasWarned = true
       }

@@ -1,13 +1,13 @@
 /** The updates in an answer to getUpdates: each keeps its own text, since parsing and printing would change it. */
 import type { Surface } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
-import { itemSpans, memberSpans, type Span } from '../../json/spans.ts'
+import { isDeeperThan, itemSpans, memberSpans, type Span } from '../../json/spans.ts'
 import { payloadOf } from '../../updates/row.ts'
 import { type Fields, fields, integer, Malformed, maybeFields, number } from './fields.ts'
 
 export interface ReceivedUpdate {
   readonly id: number
-  /** Absent for an update without a kind. */
+  /** Absent for an update without a kind, and for one that is nested too deep. */
   readonly happening?: Happening | undefined
 }
 
@@ -35,6 +35,14 @@ const wellFormed = (text: string): string =>
   /\\u[dD][89a-fA-F]/.test(text)
     ? text.replace(ESCAPED, (found) => (found.length === 6 ? '\\ufffd' : found))
     : text
+
+/**
+ * PHP reads 512 levels and Python about 990, with those of the answer around the update. A bot that cannot read an answer gets
+ * it again and again.
+ */
+const DEEPEST = 500
+
+export const isTooDeep = (text: string): boolean => isDeeperThan(text, DEEPEST)
 
 /** As most servers begin and end their answers. */
 const USUAL_BEGINNING = /^\s*\{\s*"ok"\s*:\s*true\s*,\s*"result"\s*:\s*(?=\[)/
@@ -68,7 +76,7 @@ const KIND = /^[a-z][a-z0-9_]{0,63}$/
 function updateOf(text: string, value: Fields, { self, now }: Reader): ReceivedUpdate {
   const id = integer(value.update_id)
   const kind = Object.keys(value).find((name) => name !== 'update_id') ?? ''
-  if (!KIND.test(kind)) return { id }
+  if (!KIND.test(kind) || isTooDeep(text)) return { id }
   const about = maybeFields(value[kind])
   const { chat, by } = partiesOf(about)
   const date = number(about.edit_date) ?? number(about.date)
