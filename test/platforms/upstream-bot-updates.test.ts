@@ -1,6 +1,10 @@
 /** The updates of an answer, however a server writes them: each keeps its bytes, but for the id. */
 import t from 'tap'
-import { ownUpdate, updatesIn } from '../../src/platforms/upstream-bot/update.ts'
+import {
+  ownUpdate,
+  type ReceivedUpdate,
+  updatesIn,
+} from '../../src/platforms/upstream-bot/update.ts'
 import { updateJson } from '../../src/updates/row.ts'
 import fc from '../support/fast-check.ts'
 
@@ -61,6 +65,18 @@ t.test(
   async (t) => {
     const last = '{"ok":true,"result":[{"message":{"n":1.50},"update_id":5}]}'
     t.strictSame(shown(last), ['{"update_id":7,\n"message":{"n":1.50}}'])
+    const twice = [
+      '{"update_id":5,\n"message":{"n":1},"update_id":6}',
+      '{"update_id":5, "update_id":6,"message":{"n":1}}',
+      '{ "update_id":5,"message":{"n":1}, "update_id" : 6}',
+      '{"message":{"n":1},"update_id":5,"update_id":6}',
+    ]
+    const body = `{"ok":true,"result":[${twice}]}`
+    t.strictSame(
+      read(body).map(({ id }) => id),
+      [6, 6, 6, 6],
+    )
+    t.strictSame(shown(body), Array(4).fill('{"update_id":7,\n"message":{"n":1}}'))
     const bare = '{"ok":true,"result":[{"update_id":5},{"update_id":6 }]}'
     t.strictSame(read(bare), [{ id: 5 }, { id: 6 }])
     t.strictSame(read('{"ok":true,"result":[ ]}'), [])
@@ -107,6 +123,16 @@ t.test('an update that is nested deeper than bots can read costs nobody the othe
   const [deep, endless] = [nested(249), nested(10_000)]
   t.strictSame(shown(`{"ok":true,"result":[${endless},${deep},${nested(250)}]}`), ['', deep, ''])
   t.strictSame(read(`{"ok":true,"result":[${endless}]}`), [{ id: 7 }])
+})
+
+t.test('names of the language itself and numbers beyond all numbers stay text', async (t) => {
+  const about =
+    '{"__proto__":{"chat":{"id":5},"date":6},"date":1e400,"n":1e999,"m":9007199254740993}'
+  const update = `{"update_id":7,"message":${about}}`
+  t.strictSame(shown(`{"ok":true,"result":[${update}]}`), [update])
+  const [{ happening }] = read(`{"ok":true,"result":[${update}]}`) as [ReceivedUpdate]
+  t.match(happening, { sourceKey: '7', at: 0, chatId: undefined })
+  t.strictSame(read('{"ok":true,"result":[{"update_id":7,"__proto__":{"a":1}}]}'), [{ id: 7 }])
 })
 
 t.test('a writer who is no number costs nobody the other updates', async (t) => {

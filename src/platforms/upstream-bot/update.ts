@@ -130,7 +130,8 @@ const USUAL_ID = /^(\{\s*"update_id"\s*:\s*)\d+(\s*,\s*)(?=")/
 /** The update as the log stores it: without its id, and with its white space. */
 function payloadIn(text: string): string {
   const usual = USUAL_ID.exec(text)
-  if (!usual) return payloadOfMembers(text)
+  // A second id would come behind the log's own, and readers take the last one.
+  if (!usual || text.includes('"update_id"', usual[0].length)) return payloadOfMembers(text)
   const [{ length }, before = '', between = ''] = usual
   // The bracket, and the white space before it.
   const end = text.slice(text.slice(0, -1).trimEnd().length)
@@ -139,12 +140,13 @@ function payloadIn(text: string): string {
 
 /** The same, by a look through all of it. */
 function payloadOfMembers(text: string): string {
-  const [first, ...rest] = memberSpans(text)
-  const [kind, last] = [rest[0], rest.at(-1)]
-  if (first?.name === 'update_id' && kind && last) {
+  const members = memberSpans(text)
+  const others = members.filter(({ name }) => name !== 'update_id')
+  const [first, kind, last] = [members[0], others[0], others.at(-1)]
+  const isFramed = first?.name === 'update_id' && others.length === members.length - 1
+  if (isFramed && kind && last) {
     const [before, between] = [text.slice(0, first.from), text.slice(first.to, kind.start)]
     return payloadOf(text.slice(kind.start, last.to), [before, between, text.slice(last.to)])
   }
-  const others = memberSpans(text).filter(({ name }) => name !== 'update_id')
   return others.map(({ start, to }) => text.slice(start, to)).join()
 }
