@@ -1,7 +1,7 @@
 /** Finds a Node.js that runs TypeScript directly: the host's if new enough, else the pinned one. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 
 /** 24.3 is the first release that strips types without a warning. */
 const oldest = { major: 24, minor: 3 }
@@ -69,7 +69,27 @@ const KEPT_FREE_WHERE_SMALL = '131072'
 const SMALL_BYTES = 2 ** 30
 
 /** Of the container or the machine. An old Node.js knows no containers; of one without a limit a new one says 0, or more than there is. */
-const presentMemory = () => Math.min(process.constrainedMemory?.() || Infinity, totalmem())
+export const presentMemory = (root = '/') =>
+  Math.min(process.constrainedMemory?.() || Infinity, totalmem(), limitOfGroups(root))
+
+/** The least limit of the control group (version 2) and of those above it, such as a slice: Node.js looks at its own alone. */
+function limitOfGroups(root) {
+  const own = /^0::(\/.*)$/m.exec(textOf(join(root, 'proc/self/cgroup')))?.[1] ?? '/'
+  const limits = []
+  for (let group = own; group !== '/'; group = posix.dirname(group))
+    limits.push(Number(textOf(join(root, 'sys/fs/cgroup', group, 'memory.max'))))
+  // Without a limit it says "max".
+  return Math.min(Infinity, ...limits.filter((limit) => limit > 0))
+}
+
+/** Empty where there is none, as on other systems: what cannot be read limits nothing. */
+function textOf(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
 
 const hasRoom = (memory) => memory >= SMALL_BYTES
 

@@ -1,14 +1,21 @@
 /** On every machine that the README names, the lockfile brings what runs there, and the launcher finds it. */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { serverPackage } from '../../src/database/embedded/binaries.ts'
 
 const root = join(import.meta.dirname, '../..')
-const { findRuntime, runtimePackage, serviceArguments, serviceEnvironment, serviceOptions } =
-  await import(pathToFileURL(join(root, 'bin/runtime.mjs')).href)
+const {
+  findRuntime,
+  presentMemory,
+  runtimePackage,
+  serviceArguments,
+  serviceEnvironment,
+  serviceOptions,
+} = await import(pathToFileURL(join(root, 'bin/runtime.mjs')).href)
 
 type Machine = Pick<NodeJS.Process, 'platform' | 'arch'>
 
@@ -193,4 +200,21 @@ t.test('no package is installed for nothing', async (t) => {
     const isUsed = described === 'node' || isNamed(production + tests, described)
     t.ok(isUsed, name)
   }
+})
+
+t.test('the memory is the least that a group above the process allows', async (t) => {
+  const max = (text: string) => ({ 'memory.max': `${text}\n` })
+  const memory = (path: string, slice: Record<string, string>, service: Record<string, string>) => {
+    const groups = { 'system.slice': { ...slice, 'a.service': service } }
+    const cgroup = `1:name=systemd:/other\n0::${path}\n`
+    return presentMemory(t.testdir({ proc: { self: { cgroup } }, sys: { fs: { cgroup: groups } } }))
+  }
+  const usual = presentMemory(t.testdir({}))
+  t.ok(usual > 0 && usual <= totalmem(), 'where there are no groups')
+  const path = '/system.slice/a.service'
+  t.equal(memory(path, max('1048576'), max('max')), 1_048_576, 'of the slice')
+  t.equal(memory(path, max('1048576'), max('65536')), 65_536, 'its own')
+  t.equal(memory(path, max('65536'), {}), 65_536, 'where its own group says nothing')
+  t.equal(memory(path, max('max'), max('max')), usual, 'no limit')
+  t.equal(memory('/', max('65536'), {}), usual, 'in a container, where its own group is the root')
 })
