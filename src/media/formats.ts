@@ -84,11 +84,25 @@ export function mimeOf(
   return named || believed || told || 'application/octet-stream'
 }
 
+/**
+ * The end of a name, with its extension: what file systems take, which count bytes of UTF-8. Half a character becomes U+FFFD.
+ */
+export function endOfName(name: string, mostBytes: number): string {
+  const bytes = Buffer.from(name)
+  let from = Math.max(0, bytes.length - mostBytes)
+  // The later bytes of a character that begins before.
+  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from++
+  return bytes.toString('utf8', from)
+}
+
+/** Room for the extension that a conversion gives it: file systems take 255 bytes. */
+const LONGEST_NAME = 250
+
 /** A name that is safe to show: no path, nothing invisible, not endless. */
 export function cleanName(name: string | undefined): string | undefined {
   const last = name?.split(/[/\\]/).at(-1) ?? ''
   const clean = last.replace(/\p{C}/gu, '').trim().slice(-200)
-  return clean === '' || /^\.+$/.test(clean) ? undefined : clean.toWellFormed()
+  return clean === '' || /^\.+$/.test(clean) ? undefined : endOfName(clean, LONGEST_NAME)
 }
 
 /** The name with the extension of the new type. */

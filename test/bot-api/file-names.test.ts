@@ -21,6 +21,15 @@ t.test('a name leads nowhere', async (t) => {
 t.test('one that is very long keeps its end, and no half of a character', async (t) => {
   const long = shown(`${'😀'.repeat(1_000)}.pdf`)
   t.ok(long.length <= 255 && long.isWellFormed() && long.endsWith('😀.pdf'))
+  for (const letter of ['a', 'س', '語', '😀']) {
+    for (const start of ['', 'b', 'bc', 'bcd']) {
+      const name = shown(`${start}${letter.repeat(255)}.pdf`)
+      const bytes = Buffer.byteLength(name)
+      t.ok(bytes <= 255 && bytes > 251, `${bytes} bytes, which file systems take`)
+      t.match(name, new RegExp(`^${letter}+\\.pdf$`, 'u'))
+    }
+  }
+  t.equal(shown(`${'x'.repeat(300)}\ud83d.pdf`), `${'x'.repeat(248)}\ufffd.pdf`)
 })
 
 t.test('all others stay as they are', async (t) => {

@@ -1,6 +1,6 @@
 /** Types of files by what their senders say of them, who may say anything. */
 import t from 'tap'
-import { demuxerOf, isLookedInto, mimeOf } from '../../src/media/formats.ts'
+import { cleanName, demuxerOf, isLookedInto, mimeOf } from '../../src/media/formats.ts'
 
 /** What every object has. */
 const inherited = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty']
@@ -12,6 +12,11 @@ t.test('a file has the type of its bytes, of its name, or the one that is told',
   t.equal(mimeOf(undefined, { name: 'a.md', mime: 'audio/ogg' }), 'text/markdown')
   t.equal(mimeOf(undefined, { name: 'a', mime: 'Audio/OGG; codecs=opus' }), 'audio/ogg')
   t.equal(demuxerOf('audio/ogg; codecs=opus'), 'ogg')
+})
+
+t.test('a name that is kept has room for another extension on every file system', async (t) => {
+  t.equal(cleanName(`/a/${'語'.repeat(300)}.pdf`), `${'語'.repeat(82)}.pdf`)
+  t.equal(cleanName(`${'a'.repeat(300)}.pdf`), `${'a'.repeat(196)}.pdf`)
 })
 
 t.test('names that every object has are no types', async (t) => {

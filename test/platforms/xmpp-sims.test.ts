@@ -49,6 +49,11 @@ t.test('what cannot be fetched, or is no file, stays a text', async (t) => {
   t.match(both, { kind: 'media', media: { file: { native: link } } }, 'the source that can')
 })
 
+t.test('a very long name keeps its extension', async (t) => {
+  const named = xml('name', {}, `${'a'.repeat(300)}.flac`)
+  t.match(read(link, shared([named])), { media: { name: `${'a'.repeat(250)}.flac` } })
+})
+
 t.test('impossible measures count for nothing', async (t) => {
   const odd = [xml('dimensions', {}, 'wide'), xml('size', {}, '-1')]
   const content = read(link, shared(odd))
@@ -66,8 +71,8 @@ t.test('impossible measures count for nothing', async (t) => {
 
 t.test('a long text is cut between characters', (t) => {
   const cut = `${'x'.repeat(254)}🏔`
-  const file = read(link, shared([xml('name', {}, cut)]))
-  t.match(file, { media: { name: /^x{254}\ufffd$/ } })
+  const file = read(link, shared([xml('name', {}, `🏔${'x'.repeat(254)}`)]))
+  t.match(file, { media: { name: /^\ufffdx{254}$/ } })
   const where = xml(
     'geoloc',
     'http://jabber.org/protocol/geoloc',

@@ -8,6 +8,7 @@ import type { PaidItem, PaidMedia } from '../../../machines/model/payment.ts'
 import type { Checklist, ChecklistTask, Poll, PollMedia } from '../../../machines/model/poll.ts'
 import type { RichBlock, RichListItem, RichMessage } from '../../../machines/model/rich.ts'
 import type { Text } from '../../../machines/model/text.ts'
+import { endOfName } from '../../media/formats.ts'
 import { detectEntities } from '../entities/detect.ts'
 import type { MessageEntity } from '../entities/entity.ts'
 import { mergeDetected } from '../entities/normalize.ts'
@@ -269,14 +270,12 @@ const framed = (media: Media, ids: Names) => ({
 const named = ({ name, mime }: Media): { file_name?: string; mime_type?: string } =>
   present({ file_name: name && plainName(name), mime_type: mime })
 
+/** In bytes, as file systems count. */
 const LONGEST_NAME = 255
 
 /** As the sender calls it, but no path: bots save files under these names. For Windows `C:name` is a path, too. */
 const plainName = (name: string): string =>
-  name
-    .slice(-LONGEST_NAME)
-    .toWellFormed()
-    .replace(/[/\\\p{Cc}]|(?<=^[a-z]):|^\.{1,2}$/giu, '_')
+  endOfName(name, LONGEST_NAME).replace(/[/\\\p{Cc}]|(?<=^[a-z]):|^\.{1,2}$/giu, '_')
 
 function thumb({ thumbnail }: { readonly thumbnail?: Media | undefined }, ids: Names): object {
   if (!thumbnail) return {}

@@ -51,7 +51,7 @@ function readFacts(file: Element | undefined): Facts {
   const text = (element: string) => file.getChildText(element)?.trim() || undefined
   const whole = (value: string | undefined) =>
     /^\d{1,15}$/.test(value ?? '') ? Number(value) : undefined
-  const name = text('name')?.slice(0, 255).toWellFormed()
+  const name = text('name')?.slice(-255).toWellFormed()
   const mime = text('media-type')?.toLowerCase()
   const size = whole(text('size'))
   const [across, down] = text('dimensions')?.split('x') ?? []

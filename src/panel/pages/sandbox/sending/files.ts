@@ -27,7 +27,7 @@ export async function mediaOf(file: File, type: string): Promise<object> {
   return {
     type,
     data: await base64(file),
-    file_name: file.name.slice(0, 255),
+    file_name: file.name.slice(-255),
     ...(file.type && { mime_type: file.type }),
   }
 }
