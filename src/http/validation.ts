@@ -80,10 +80,39 @@ function reasonsOfUnion(
     const allowedValues = firsts.flatMap(({ params }) => params.allowedValue ?? [])
     return [{ ...union, keyword: 'enum', params: { allowedValues } }]
   }
-  if (meant.length > 0) return meant[0] ?? []
+  if (meant.length > 0) return chosenIn(meant)
   const type = firsts.flatMap(({ params }) => params.type ?? [])
   return [{ ...union, keyword: type.length > 0 ? 'type' : '', params: { type: type.map(String) } }]
 }
+
+/**
+ * The errors of the form that a word of the value chooses, such as `"do": "rename"`. If it chooses none, all words that
+ * choose one. Without such a word, the errors of the first form.
+ */
+function chosenIn(forms: readonly FastifySchemaValidationError[][]) {
+  const [first = []] = forms
+  const wrong = first.find((problem) => wordsIn(problem).length > 0)
+  if (!wrong) return first
+  const others = forms.map((problems) =>
+    problems.filter(({ instancePath }) => instancePath === wrong.instancePath),
+  )
+  if (others.every((problems) => problems.some((problem) => wordsIn(problem).length > 0))) {
+    return [
+      { ...wrong, keyword: 'enum', params: { allowedValues: others.flat().flatMap(wordsIn) } },
+    ]
+  }
+  const name = wrong.instancePath.split('/').at(-1)
+  const isMeant = (problems: FastifySchemaValidationError[], place: number) =>
+    others[place]?.length === 0 && !problems.some((one) => one.params.additionalProperty === name)
+  return forms.find(isMeant) ?? first
+}
+
+const wordsIn = ({ keyword, params }: FastifySchemaValidationError): unknown[] =>
+  keyword === 'const'
+    ? [params.allowedValue]
+    : keyword === 'enum'
+      ? [params.allowedValues].flat()
+      : []
 
 const times: Readonly<Record<string, string>> = {
   'date-time': 'must be a time such as 2026-01-31T12:00:00Z',

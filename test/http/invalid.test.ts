@@ -37,3 +37,32 @@ t.test('a value of one form is told what is wrong with that form', async (t) => 
     'value must be one of hour, day',
   ])
 })
+
+t.test('a form is chosen by a word, and a wrong one is told all words', async (t) => {
+  const strict = { additionalProperties: false }
+  const forms = [
+    Type.Object({ do: Type.Literal('rename'), name: Type.String() }, strict),
+    Type.Object({ do: Type.Enum(['close', 'hide']) }, strict),
+  ]
+  const told = {
+    'value.name is required': { do: 'rename' },
+    'value.name is unknown': { do: 'close', name: 'Lobby' },
+  }
+  for (const [reason, value] of Object.entries(told)) {
+    for (const all of [forms, forms.toReversed()]) {
+      t.strictSame(reasons(Type.Unsafe({ oneOf: all }), value), [reason])
+    }
+  }
+  for (const value of [{ do: 'burn' }, { do: 'burn', name: 'Lobby' }])
+    t.strictSame(reasons(Type.Unsafe({ oneOf: forms }), value), [
+      'value.do must be one of rename, close, hide',
+    ])
+  t.strictSame(reasons(Type.Unsafe({ oneOf: forms.toReversed() }), { do: 'burn' }), [
+    'value.do must be one of close, hide, rename',
+  ])
+  const icon = Type.Object({ emoji: Type.String() }, strict)
+  const kind = Type.Object({ kind: Type.Enum(['a', 'b']) }, strict)
+  t.strictSame(reasons(Type.Unsafe({ oneOf: [kind, icon] }), { kind: 'c' }), [
+    'value.kind must be one of a, b',
+  ])
+})
