@@ -117,15 +117,24 @@ function explainers(onUnavailable: (cause: unknown) => void = () => undefined) {
 /** A plain `select` of ours may be repeated. */
 const onlyReads = (text: string) => /^\s*select\b/i.test(text)
 
+/** A migration has changed a column's type since the connection planned the statement: it was refused before it began. */
+const isPlanStale = (error: unknown) =>
+  error instanceof pg.DatabaseError && error.routine === 'RevalidateCachedQuery'
+const unnamed = { name: '' }
+
 const queryableOn = (
   target: pg.Pool | pg.ClientBase,
   { notDone, maybeDone }: ReturnType<typeof explainers> = explainers(),
 ): Queryable => ({
   async query<Row extends object>(statement: string | Statement, values: readonly unknown[] = []) {
     const named = typeof statement === 'string' ? { text: statement } : statement
-    const result = await target
-      .query<Row>({ ...named, values: [...values] })
-      .catch(onlyReads(named.text) ? notDone : maybeDone)
+    const explain = onlyReads(named.text) ? notDone : maybeDone
+    const send = (name = {}) => target.query<Row>({ ...named, ...name, values: [...values] })
+    const result = await send().catch((error) =>
+      target instanceof pg.Pool && isPlanStale(error)
+        ? send(unnamed).catch(explain)
+        : explain(error),
+    )
     return result.rows
   },
 })

@@ -23,6 +23,21 @@ const bodies = async () =>
 
 t.beforeEach(() => database.query('truncate note restart identity'))
 
+t.test(
+  'a planned statement goes on once a migration has changed the type of a column',
+  async (t) => {
+    const { database } = await testDatabase(t)
+    await database.query('create table planned as select 1::integer as n')
+    const read = { name: 'planned-read', text: 'select n, $1::integer as m from planned' }
+    const write = { name: 'planned-write', text: 'update planned set n = n + $1 returning n' }
+    const both = async () => [await database.query(read, [5]), await database.query(write, [1])]
+    t.same(await both(), [[{ n: 1, m: 5 }], [{ n: 2 }]])
+    await database.query('alter table planned alter n type bigint')
+    t.same(await both(), [[{ n: 2, m: 5 }], [{ n: 3 }]])
+    t.same(await both(), [[{ n: 3, m: 5 }], [{ n: 4 }]], 'and each time after it')
+  },
+)
+
 t.test('bigints are read as numbers up to 2^53 and refused beyond', async (t) => {
   const sql = 'select $1::bigint as n'
   t.same(await database.query(sql, [2 ** 53 - 1]), [{ n: Number.MAX_SAFE_INTEGER }])
