@@ -74,6 +74,8 @@ export interface GuardOptions {
   readonly pinnedAddress?: string
   /** For how long an idle connection is kept; short enough that a changed name is noticed. 0: each request has its own. */
   readonly keepAliveMs?: number
+  /** Of one answer with its heads, as they come over the line: some that are long have nothing in them. */
+  readonly answerBytes?: number
   /** Called with the address of each new connection. */
   connected?(address: string): void
 }
@@ -211,7 +213,7 @@ function poolOptions(options: GuardOptions) {
 
 /** The hook for a dispatcher that is built elsewhere. */
 function guardedConnector(options: GuardOptions): buildConnector.connector {
-  const { allowPrivate = false, connectTimeoutMs = 5_000, pinnedAddress, ca } = options
+  const { allowPrivate = false, connectTimeoutMs = 5_000, pinnedAddress, ca, answerBytes } = options
   const resolve = options.resolve ?? (allowPrivate ? resolveAnything : resolvePublic)
   const isAllowed = (address: string) => allowPrivate || isPublicAddress(address)
   const connect = buildConnector({
@@ -238,7 +240,7 @@ function guardedConnector(options: GuardOptions): buildConnector.connector {
       options.connected?.(remoteAddress)
       // Node.js tells of broken encryption and goes on, and the client waits for the end of the connection.
       socket.on('error', () => socket.destroy())
-      callback(null, passingOverContinue(socket))
+      callback(null, passingOverContinue(socket, answerBytes))
     })
   }
 }
@@ -252,19 +254,33 @@ const ONE = 0x31
 const HEAD_END = '\r\n\r\n'
 
 /** Some servers send `100 Continue` though nobody waits for it. The client takes that for a broken answer, and passes over 102. */
-function passingOverContinue<Connection extends Socket>(socket: Connection): Connection {
+function passingOverContinue<Connection extends Socket>(
+  socket: Connection,
+  most = Number.POSITIVE_INFINITY,
+): Connection {
   const { read, write } = socket
   let heads = new InterimHeads()
+  let left = most
   const reading = (size?: number) => {
     const chunk: Buffer | null = read.call(socket, size)
-    if (chunk === null || heads.rename(chunk)) return chunk
-    socket.destroy(new errors.HeadersOverflowError('interim answers without end'))
+    if (chunk === null) return null
+    left -= chunk.length
+    const isTooLong = left < 0
+    if (!isTooLong && heads.rename(chunk)) return chunk
+    socket.destroy(
+      isTooLong
+        ? new errors.ResponseExceededMaxSizeError()
+        : new errors.HeadersOverflowError('interim answers without end'),
+    )
     return null
   }
   const writing = (...given: Parameters<typeof write>) => {
     const [chunk] = given
     // The client writes each head as a text of its own; other pieces belong to the request before.
-    if (typeof chunk === 'string' && REQUEST.test(chunk)) heads = new InterimHeads()
+    if (typeof chunk === 'string' && REQUEST.test(chunk)) {
+      heads = new InterimHeads()
+      left = most
+    }
     return write.apply(socket, given)
   }
   return Object.assign(socket, { read: reading, write: writing })

@@ -44,6 +44,8 @@ export class Connections {
 }
 
 const CONNECT_MS = 5_000
+/** Many times what an answer may hold, since it may come in single bytes. */
+const ANSWER_BYTES = 2 * 1024 * 1024
 const HEADERS = { 'content-type': 'application/json', 'accept-encoding': 'gzip, deflate' }
 
 export interface EndpointParts {
@@ -120,6 +122,7 @@ export class Endpoint implements WebhookEndpoint {
       ...guard,
       connections: target.maxConnections,
       connectTimeoutMs: Math.min(CONNECT_MS, timeoutMs),
+      answerBytes: ANSWER_BYTES,
       ...(target.certificate !== undefined && { ca: target.certificate }),
       ...(target.ipAddress !== undefined && { pinnedAddress: target.ipAddress }),
       connected: (address) => {

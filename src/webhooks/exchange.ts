@@ -97,6 +97,8 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
     headers: Readonly<Record<string, string | string[] | undefined>>,
     reason?: string,
   ): void {
+    // An interim head is no answer yet.
+    if (status < 200) return
     this.#status = status
     this.#headers = headers
     this.#reason = reason ?? ''
@@ -191,6 +193,7 @@ export function failureText(error: unknown): string {
     if (timedOut.includes(code)) return 'Connection timed out'
     if (unresolved.includes(code)) return 'Failed to resolve host: Name or service not known'
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return "The header of the webhook's answer is too long"
+    if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return "The webhook's answer is too long"
     if (isOfTls(code)) return `SSL error {${tlsReason(cause)}}`
     if (reset.includes(code)) return 'Connection reset by peer'
     if (garbled.includes(code || cause.name)) return "The webhook's answer is not HTTP"

@@ -8,6 +8,7 @@ import { until } from '../support/client.ts'
 import { endpointParts } from './parts.ts'
 
 const LIMIT_MS = 1_000
+const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
 
 /** Says something for each request that comes, over connections that are its own. */
 async function peer(t: Test, say: (socket: Socket, count: number) => void) {
@@ -26,12 +27,12 @@ async function peer(t: Test, say: (socket: Socket, count: number) => void) {
   return { sockets, port: (server.address() as AddressInfo).port }
 }
 
-function endpointAt(t: Test, url: string): Endpoint {
+function endpointAt(t: Test, url: string, timeoutMs = LIMIT_MS): Endpoint {
   const target = { ipAddress: undefined, secretToken: undefined, certificate: undefined }
   const sender = new Endpoint(
     { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 },
     { url, maxConnections: 2, ...target },
-    endpointParts(t, { timeoutMs: LIMIT_MS }),
+    endpointParts(t, { timeoutMs }),
   )
   t.teardown(() => sender.close())
   return sender
@@ -43,16 +44,18 @@ const post = (endpoint: Endpoint) =>
   new Promise<ExchangeResult>((ended) => endpoint.post('{}', [], forever, ended))
 
 /** What comes of one attempt whose endpoint says this. */
-async function attempt(t: Test, say: (socket: Socket) => void, scheme = 'http') {
+async function attempt(
+  t: Test,
+  say: (socket: Socket) => void,
+  { scheme = 'http', limitMs = LIMIT_MS } = {},
+) {
   const { port, sockets } = await peer(t, say)
   const began = performance.now()
-  const sent = await post(endpointAt(t, `${scheme}://127.0.0.1:${port}/`))
+  const sent = await post(endpointAt(t, `${scheme}://127.0.0.1:${port}/`, limitMs))
   const tookMs = performance.now() - began
-  t.ok(tookMs < 3 * LIMIT_MS, `${tookMs} ms`)
+  t.ok(tookMs < 3 * limitMs, `${tookMs} ms`)
   return { ...sent, sockets }
 }
-
-const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
 
 t.test('interim answers without end end the attempt', async (t) => {
   for (const head of ['100 Continue', '102 Processing', '103 Early Hints']) {
@@ -79,6 +82,41 @@ t.test('some hundred interim answers are waited through', async (t) => {
   t.strictSame([sent.status, sent.error], [204, undefined])
 })
 
+t.test('what comes without end and brings nothing ends the attempt', async (t) => {
+  const piece = Buffer.alloc(65_536, '0')
+  const cases: [string, Buffer][] = [
+    ['HTTP/1.1 200 ', piece],
+    ['', Buffer.from('\r\n'.repeat(32_768))],
+    [CHUNKED, piece],
+    [`${CHUNKED}1;`, piece],
+    [`${CHUNKED}0;`, piece],
+  ]
+  for (const [head, more] of cases) {
+    let written = 0
+    const flood = (socket: Socket) => {
+      socket.write(head)
+      const pour = () => {
+        do written += more.length
+        while (!socket.destroyed && socket.write(more))
+      }
+      socket.on('drain', pour)
+      pour()
+    }
+    const { error, sockets } = await attempt(t, flood, { limitMs: 10 * LIMIT_MS })
+    t.equal(error, "The webhook's answer is too long", head)
+    await until(() => sockets.size === 0)
+    t.ok(written < 20_000_000, `${written} bytes were written`)
+  }
+})
+
+t.test('an interim answer is none yet', async (t) => {
+  const interim = 'HTTP/1.1 103 Early Hints\r\nretry-after: 60\r\n\r\n'
+  const cut = await attempt(t, (socket) => socket.end(interim))
+  t.strictSame([cut.status, cut.answer, cut.retryAfterMs], [undefined, undefined, undefined])
+  const silent = await attempt(t, (socket) => socket.write(interim))
+  t.strictSame([silent.status, silent.error], [undefined, 'Read timeout expired'])
+})
+
 t.test('an answer in single bytes takes no more memory than any other', async (t) => {
   const bytes = 50_000
   const sent = await attempt(t, (socket) => socket.write(CHUNKED + '1\r\nx\r\n'.repeat(bytes)))
@@ -89,7 +127,7 @@ t.test('an answer in single bytes takes no more memory than any other', async (t
 })
 
 t.test('a handshake that stands still ends with the attempt', async (t) => {
-  const { status, error, sockets } = await attempt(t, () => undefined, 'https')
+  const { status, error, sockets } = await attempt(t, () => undefined, { scheme: 'https' })
   t.equal(status, undefined)
   t.match(error, /^(Read timeout expired|Connection timed out)$/)
   await until(() => sockets.size === 0)
