@@ -165,14 +165,23 @@ t.test('a provider that hangs, drips or never ends is left', async (t) => {
   await t.rejects(send({ url: `${url}/hang` }, 200), { message: /did not answer/ })
   for (const path of ['/drip', '/flood', '/cut']) {
     // It has said yes, so the message is on its way: another try would be another message.
-    await send({ url: url + path }, 500)
+    await send({ url: url + path }, 1_000)
     await until(() => !isOpen)
   }
   await send({ url: `${url}/cut`, expect: '"status":"ok"' })
   for (const path of ['/drip', '/flood']) {
-    const confirmed = send({ url: url + path, expect: 'ok' }, 500)
+    const confirmed = send({ url: url + path, expect: 'ok' }, 1_000)
     await t.rejects(confirmed, { message: /did not confirm/ }, path)
   }
+})
+
+t.test('an interim answer that nobody asked for is no failure, and no other message', async (t) => {
+  const { send, got } = await provider(t, (reply) => {
+    reply.writeContinue()
+    ok(reply)
+  })
+  await send({ expect: '"status":"ok"' })
+  t.equal(got.length, 1)
 })
 
 t.test('an answer without the expected words is a failure', async (t) => {

@@ -1,8 +1,9 @@
 /** The senders of one-time codes: console, mail, and the HTTP API of an SMS provider. */
 
-import { Agent, request } from 'undici'
+import { request } from 'undici'
 import { PermanentFailure } from '../../jobs/jobs.ts'
 import { beginningOf } from '../../net/fetch.ts'
+import { createGuardedAgent } from '../../net/guard.ts'
 import { openMailer } from '../../net/mail.ts'
 import {
   type CodeMessage,
@@ -48,8 +49,8 @@ const MAX_REPLY_BYTES = 64 * 1024
 export function httpSender(options: HttpOptions): OtpSender {
   const headers = lowerCaseNames(options.headers ?? {})
   const escaped = escapeFor(headers['content-type'] ?? '')
-  // Redirects are not followed, since they would carry the key.
-  const dispatcher = new Agent({ keepAliveTimeout: 10_000 })
+  // Redirects are not followed, since they would carry the key. The operator names the provider, wherever it is.
+  const dispatcher = createGuardedAgent({ allowPrivate: true })
 
   const post = (message: CodeMessage, signal: AbortSignal) =>
     request(fill(options.url, message, encodeURIComponent), {
