@@ -141,6 +141,8 @@ export async function postgresBackend(url: string): Promise<Backend> {
 }
 
 const RECONNECT_MILLISECONDS = 500
+/** Longer than a worker's wait for jobs, which takes 10 s at most. */
+const SILENT_MILLISECONDS = 15_000
 
 export type RedisConnection = Redis
 
@@ -155,6 +157,10 @@ export const connectRedis = (url: string): Redis =>
     maxRetriesPerRequest: null,
     connectTimeout: 2_000,
     retryStrategy: () => RECONNECT_MILLISECONDS,
+    // A line that was cut without a word would be used until TCP gives it up, after a quarter of an hour.
+    socketTimeout: SILENT_MILLISECONDS,
+    // The server was demoted: its address leads to another one by now.
+    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   })
 
 /** BullMQ makes one connection more for each worker, since a worker's wait for jobs blocks its connection. */
