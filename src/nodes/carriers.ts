@@ -15,6 +15,9 @@ interface Ends {
 
 const CHANNEL = 'chapar'
 const AGAIN_MS = 1_000
+/** How often a connection is asked whether it stands, and how long it may take to say so. */
+const ASK_EVERY_MS = 2_000
+const ANSWERS_WITHIN_MS = 1_000
 
 /** Listens on one connection after the other, over which it also sends. */
 export class PostgresCarrier {
@@ -60,27 +63,33 @@ export class PostgresCarrier {
     const { signal } = this.#closing
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       let connection: Connection | undefined
+      let asking: NodeJS.Timeout | undefined
       try {
         connection = await connect(this.#url, 'chapar bus')
         await connection.listen(CHANNEL, heard)
         this.#connection = connection
         if (signal.aborted) await connection.close()
         if (!isFirst) gap()
+        const ask = askOf(connection)
+        asking = setInterval(ask, ASK_EVERY_MS).unref()
         await connection.ended
       } catch (err) {
         logger.debug({ err }, 'this node does not hear the hints of others over PostgreSQL')
         // A server that takes no listeners, as a standby, keeps the connection.
         await connection?.close().catch(() => undefined)
       }
+      clearInterval(asking)
       this.#connection = undefined
       await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined)
     }
   }
 }
 
-/** How often a connection is asked whether it stands, and how long it may take to say so. */
-const ASK_EVERY_MS = 2_000
-const ANSWERS_WITHIN_MS = 1_000
+/** A line that was cut without a word would be silent for hours: the question that gets no answer closes it. */
+const askOf = (connection: Connection) => () => {
+  connection.query('select').catch(() => connection.close().catch(() => undefined))
+}
+
 const PUBLISHED_WITHIN_MS = 250
 
 /** Publishes over the service's connection to Redis, and listens over one of its own. */

@@ -211,6 +211,28 @@ t.test('a node whose line to Redis is dead without a word', { skip }, async (t) 
   t.same([one.heard, two.heard], [['from the deaf one'], ['to the deaf one']])
 })
 
+t.test('a line to PostgreSQL that is dead without a word is left for another one', async (t) => {
+  const { url } = await testDatabase(t)
+  const line = await Relay.start(() => Number(new URL(url).port))
+  t.teardown(() => line.stop())
+  const overLine = new URL(url)
+  overLine.host = `127.0.0.1:${line.port}`
+  const heard: string[] = []
+  let gaps = 0
+  const ends = { logger, heard: (notice: string) => heard.push(notice), gap: () => gaps++ }
+  const carrier = new PostgresCarrier(`${overLine}`, ends)
+  carrier.start()
+  t.teardown(() => carrier.close())
+  await until(() => carrier.isUp)
+  line.silence()
+  await until(() => gaps === 1)
+  const speaker = await connect(url, 'test')
+  t.teardown(() => speaker.close())
+  await speaker.query('select pg_notify($1, $2)', ['chapar', 'heard again'])
+  await until(() => heard.length === 1)
+  t.same(heard, ['heard again'])
+})
+
 t.test('a stream of changes tells the state again when Redis is lost', { skip }, async (t) => {
   const redis = await redisOf(t)
   const env = { REDIS_URL: redis.url, METRICS_TOKEN, CLUSTER_ADDRESS: 'https://127.0.0.1:0' }
