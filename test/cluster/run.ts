@@ -17,6 +17,7 @@ const ROUNDS = {
   postgres: 20,
   partition: 20,
   peers: 20,
+  toxics: 20,
   netns: 10,
   exclusive: 10,
   xmpp: 20,

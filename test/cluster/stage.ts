@@ -12,6 +12,7 @@ import { freePort } from '../support/ports.ts'
 import { RedisServer } from '../support/redis.ts'
 import { Relay } from '../support/relay.ts'
 import { TelegramNetwork } from '../support/telegram-dc/network.ts'
+import type { Toxiproxy } from '../support/toxiproxy.ts'
 import {
   type Accounts,
   type AccountsPlan,
@@ -27,6 +28,7 @@ import type { Load } from './load.ts'
 import { type Machine, openNetwork } from './network.ts'
 import { openPeerLines } from './peer-lines.ts'
 import { type Release, unpackRelease } from './release.ts'
+import { openToxiproxy, spoilable } from './toxics.ts'
 import { namedFor, recordWrites } from './writes.ts'
 import { openXmpp, type XmppAccounts } from './xmpp.ts'
 
@@ -56,6 +58,8 @@ export interface StageNeeds {
   readonly xmpp?: number
   /** An account on whose key all calls are recorded. */
   readonly judged?: boolean
+  /** Each node gets to the database and to Redis through Toxiproxy. */
+  readonly toxics?: boolean
 }
 
 export interface StageNode {
@@ -87,6 +91,7 @@ export interface Stage {
   readonly exclusive: ExclusiveAccounts | undefined
   readonly xmpp: XmppAccounts | undefined
   readonly judged: JudgedAccount | undefined
+  readonly toxiproxy: Toxiproxy | undefined
   /** All nodes are up, and each has its share. */
   settled(): Promise<void>
   /** The owner of each account, as the table has it. */
@@ -123,6 +128,7 @@ export async function setStage(t: Testing, plan: StagePlan, needs: StageNeeds): 
   const telegram = needs.exclusive ? await TelegramNetwork.start(t) : undefined
   const telegramOf = telegram && (await telegramFor(telegram))
   const names = Array.from({ length: plan.nodes }, (_, at) => `node-${at + 1}`)
+  const toxiproxy = needs.toxics ? await openToxiproxy(t) : undefined
   const peerLines = needs.peerLines ? await openPeerLines(t, postgres.url(), names) : undefined
   const nodes: StageNode[] = []
   let user: Client | undefined
@@ -134,7 +140,8 @@ export async function setStage(t: Testing, plan: StagePlan, needs: StageNeeds): 
     const line = await Relay.start(() => Number(new URL(postgres.url()).port), network?.address)
     t.teardown(() => line.stop())
     const machine = network?.machines[at]
-    const environment = { ...shared, ...telegramOf?.(at) }
+    const spoiled = toxiproxy && (await spoilable(toxiproxy, name, line.port, redis))
+    const environment = { ...shared, ...spoiled?.environment, ...telegramOf?.(at) }
     const entry = telegramOf && 'telegram-process.ts'
     const parts = {
       name,
@@ -144,6 +151,7 @@ export async function setStage(t: Testing, plan: StagePlan, needs: StageNeeds): 
       postgres,
       environment,
       entry,
+      databasePort: spoiled?.databasePort ?? line.port,
     }
     const node = await startNode(t, parts, network?.address, release?.tree)
     nodes.push(node)
@@ -165,7 +173,7 @@ export async function setStage(t: Testing, plan: StagePlan, needs: StageNeeds): 
   const xmpp = needs.xmpp ? await openXmpp(t, client, needs.xmpp) : undefined
   const judged = needs.judged ? await openJudged(client) : undefined
   balancer.failed.length = 0
-  const opened = { exclusive, xmpp, judged, client }
+  const opened = { exclusive, xmpp, judged, client, toxiproxy }
   const parts = { postgres, redis, release, database, nodes, balancer, ...opened }
   return finished(parts, accounts)
 }
@@ -193,19 +201,20 @@ interface NodeParts extends Pick<StageNode, 'name' | 'line' | 'peerLine' | 'mach
   readonly environment: Readonly<Record<string, string>>
   /** The program of its process, where it is not the service as it is. */
   readonly entry: string | undefined
+  readonly databasePort: number
 }
 
 async function startNode(
   t: Testing,
-  { postgres, environment, entry, ...parts }: NodeParts,
+  { postgres, environment, entry, databasePort, ...parts }: NodeParts,
   databaseHost = '127.0.0.1',
   firstTree?: string,
 ): Promise<StageNode> {
-  const { name, line, machine } = parts
+  const { name, machine } = parts
   const port = await freePort()
   const address = new URL(postgres.url())
   address.hostname = databaseHost
-  address.port = `${line.port}`
+  address.port = `${databasePort}`
   const options = {
     name,
     port,

@@ -16,6 +16,7 @@ import {
   type Recovery,
   type Suite,
 } from './suite.ts'
+import { spoilFor, toxiproxyMissing } from './toxics.ts'
 
 interface Watched {
   readonly id: number
@@ -248,6 +249,21 @@ const peers: Suite = {
   },
 }
 
+/** The ways of nodes to the database and Redis are spoiled, as by a bad network. */
+const toxics: Suite = {
+  name: 'ways spoiled',
+  needs: { toxics: true, redis: true },
+  missing: toxiproxyMissing,
+  promisesCalls: false,
+  cuts: true,
+  async round(stage, random) {
+    const node = anyOf(stage.nodes, random)
+    await spoilFor(stage, node, random)
+    const recoveries = await healed(stage, node)
+    return { recoveries, needless: 0 }
+  },
+}
+
 /** The machine of a node is cut off from everything, as by a pulled cable. */
 const netns: Suite = {
   name: 'machine cut off',
@@ -328,6 +344,7 @@ export const suites = {
   postgres,
   partition,
   peers,
+  toxics,
   netns,
   exclusive,
   xmpp,

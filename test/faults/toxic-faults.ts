@@ -3,7 +3,8 @@ import { randomOf } from '../cluster/random.ts'
 import type { Toxic, Toxiproxy } from '../support/toxiproxy.ts'
 import { again, type Fault } from './fault.ts'
 
-type Way = 'database' | 'network'
+/** As Toxiproxy knows it by `leadTo`. */
+type Way = string
 
 const kinds: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>> = {
   latency: { latency: [30, 150, 700, 2_500], jitter: [10, 100, 600] },
