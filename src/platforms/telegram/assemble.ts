@@ -13,7 +13,7 @@ import {
   type DataCentreAddress,
   type TelegramClient,
 } from './client.ts'
-import { UNKNOWN_KEY } from './failures.ts'
+import { UNKNOWN_KEY, Unreadable } from './failures.ts'
 import type { RecoveryBounds } from './history.ts'
 import { Inquiries } from './inquiries.ts'
 import { Intake, processEach, recognizeOwnActions, throttled } from './intake.ts'
@@ -89,7 +89,7 @@ export function assemble(
     keysChanged: ({ keys, home }) => report.secrets({ keys, ...(home !== undefined && { home }) }),
     saved: () => intake.save(),
     ended: (found) => life.end(found),
-    defect,
+    defect: (cause) => (cause instanceof Unreadable ? unread(cause) : defect(cause)),
   })
   recognizeOwnActions(client)
   processEach(client, { failed: notStored, leftOut: defect })
@@ -108,6 +108,14 @@ export function assemble(
     if (!inquiries.take(info)) intake.take(info)
   })
   const skipped = throttled(ONE_GAP_MS, (what: Skipped) => report.skipped(what))
+  const said = throttled(ONE_GAP_MS, (method: string) =>
+    logger.warn({ account: self, method }, 'what the network says cannot be read'),
+  )
+  const unread = ({ method }: Unreadable) => {
+    said(method ?? 'update')
+    // What has no count is not listed among what was missed.
+    if (method === undefined) skipped('changes')
+  }
   const parts = { client, calls, state, account, bounds, logger, skipped, ending }
   const recovery = new Recovery(parts)
   return { client, calls, intake, locations, state, recovery }

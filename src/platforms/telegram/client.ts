@@ -1,7 +1,9 @@
 /** Creates the library's client, and corrects how it waits, acknowledges and ends. */
 import { hash } from 'node:crypto'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
 import type { RpcCallMiddleware } from '@mtcute/core'
+import { TlBinaryReader } from '@mtcute/core/utils.js'
 import {
   BaseTelegramClient,
   type Long,
@@ -12,7 +14,7 @@ import {
 import { NodeCryptoProvider } from '@mtcute/node/utils.js'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { unlessAborted } from '../kit/session-life.ts'
-import { doubting, endingOf } from './failures.ts'
+import { bearUnreadable, doubting, endingOf, UNREADABLE } from './failures.ts'
 import { notePeersRightly } from './storage/peers.ts'
 import type { SessionStorage } from './storage/session-storage.ts'
 
@@ -71,7 +73,7 @@ export function createClient(options: ClientOptions): TelegramClient {
         doubts.judge,
         ...networkMiddlewares.basic({
           floodWaiter: { maxWait: PATIENCE_MS, maxRetries: 2, onBeforeWait: () => undefined },
-          internalErrors: { maxRetries: 2, exceptErrors: ['RANDOM_ID_DUPLICATE'] },
+          internalErrors: { maxRetries: 2, exceptErrors: ['RANDOM_ID_DUPLICATE', UNREADABLE] },
         }),
         doubts.note,
       ],
@@ -98,6 +100,9 @@ export async function signOut(client: TelegramClient, signal: AbortSignal): Prom
   }
 }
 
+/** What one packet may unpack to. */
+const LONGEST_CONTENT = 64 << 20
+
 /** The library reads its compiled part from the disk for each client that has a provider of its own, and hashes by way of streams. */
 class Cryptography extends NodeCryptoProvider {
   #reading: Promise<void> | undefined
@@ -116,6 +121,10 @@ class Cryptography extends NodeCryptoProvider {
 
   override sha256(data: Uint8Array): Buffer {
     return hash('sha256', data, 'buffer')
+  }
+
+  override gunzip(data: Uint8Array): Buffer {
+    return gunzipSync(data, { maxOutputLength: LONGEST_CONTENT })
   }
 }
 
@@ -241,6 +250,22 @@ function acknowledgeAgain() {
   }
 }
 acknowledgeAgain()
+
+bearUnreadable()
+
+/** At its end the library reads text and bytes without a failure, so that a wrong count would fill the memory. */
+function boundVectors() {
+  const { vector } = TlBinaryReader.prototype
+  TlBinaryReader.prototype.vector = function (reader, bare) {
+    const head = bare ? 0 : 4
+    this.pos += head
+    const [count, left] = [this.peekUint(), this.uint8View.length - this.pos - 4]
+    this.pos -= head
+    if (count * 4 > left) throw new RangeError('A list is longer than what it is in')
+    return vector.call(this, reader, bare)
+  }
+}
+boundVectors()
 
 /** What the library does not declare of its data centres. */
 interface Centres {

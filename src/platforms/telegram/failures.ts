@@ -1,7 +1,8 @@
 /** The meaning of the network's refusals: for a request, and for the session. */
 
 import type { RpcCallMiddleware } from '@mtcute/core'
-import { MtPeerNotFoundError, MtTimeoutError, tl } from '@mtcute/node'
+import type { TlBinaryReader } from '@mtcute/core/utils.js'
+import { type Long, MtPeerNotFoundError, MtTimeoutError, SessionConnection, tl } from '@mtcute/node'
 import type { Surface } from '../../../machines/model/content.ts'
 import {
   failed,
@@ -41,6 +42,69 @@ interface Refused {
 const isRefused = (answer: unknown): answer is Refused =>
   typeof answer === 'object' && answer !== null && '_' in answer && answer._ === 'mt_rpc_error'
 
+/** In place of an answer that the library cannot read. */
+export const UNREADABLE = 'ANSWER_UNREADABLE'
+
+/** What the network said, or answered to a request, cannot be read: it is newer than the library, or broken. */
+export class Unreadable extends Error {
+  readonly method: string | undefined
+
+  constructor(method: string | undefined, cause: unknown) {
+    super(cause instanceof Error ? cause.message : 'it is no object', { cause })
+    this.method = method
+  }
+}
+
+const RPC_ERROR = 0x2144ca19
+
+/** What the library does not declare of its connections. */
+interface Hearing {
+  readonly _session: {
+    readonly pendingMessages: {
+      get(id: Long): { readonly rpc?: { readonly method: string } } | undefined
+    }
+  }
+  readonly params: { readonly disableUpdates?: boolean }
+  readonly onError: { emit(cause: Error): void }
+  readonly onUpdate: { emit(update: { readonly _: 'updatesTooLong' }): void }
+  _handleRawMessage(messageId: Long, sequence: number, message: TlBinaryReader): void
+  _onRpcResult(messageId: Long, message: TlBinaryReader): void
+  _sendAck(messageId: Long): void
+}
+
+/**
+ * What cannot be read, the library asks for again without end, or waits for without end, and the rest of its packet is lost.
+ * Here a request is refused with it, and for an update what was missed is asked.
+ */
+export function bearUnreadable(): void {
+  const connections = SessionConnection.prototype as unknown as Hearing
+  const { _onRpcResult: take, _handleRawMessage: hear } = connections
+  connections._onRpcResult = function (messageId, message) {
+    const { pos } = message
+    try {
+      take.call(this, messageId, message)
+    } catch (cause) {
+      message.pos = pos
+      const id = message.long()
+      const { rpc } = this._session.pendingMessages.get(id) ?? {}
+      if (!rpc) throw cause
+      this.onError.emit(new Unreadable(rpc.method, cause))
+      const refusal = { _: 'mt_rpc_error', errorCode: 500, errorMessage: UNREADABLE }
+      const told = { long: () => id, peekUint: () => RPC_ERROR, object: () => refusal }
+      take.call(this, messageId, told as unknown as TlBinaryReader)
+    }
+  }
+  connections._handleRawMessage = function (messageId, sequence, message) {
+    try {
+      hear.call(this, messageId, sequence, message)
+    } catch (cause) {
+      if (sequence % 2 === 1) this._sendAck(messageId)
+      this.onError.emit(new Unreadable(undefined, cause))
+      if (!this.params.disableUpdates) this.onUpdate.emit({ _: 'updatesTooLong' })
+    }
+  }
+}
+
 /** The network's error code, such as `PEER_ID_INVALID`; undefined for other errors. */
 export const wordOf = (cause: unknown): string | undefined =>
   isRefusal(cause) ? cause.text : undefined
@@ -48,6 +112,9 @@ export const wordOf = (cause: unknown): string | undefined =>
 /** The network's error code behind the failure of a request. */
 export const refusalOf = (cause: unknown): string | undefined =>
   wordOf(cause instanceof RequestFailed ? cause.cause : cause)
+
+/** Whether the answer cannot be read. */
+export const isUnreadable = (cause: unknown): boolean => refusalOf(cause) === UNREADABLE
 
 /** Undefined while the session can go on. */
 export function endingOf(cause: unknown): Ending | undefined {

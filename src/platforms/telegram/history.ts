@@ -7,6 +7,7 @@ import { readPages } from '../kit/pages.ts'
 import { type Restriction, steadily } from '../kit/steadily.ts'
 import type { Calls } from './calls.ts'
 import type { TelegramClient } from './client.ts'
+import { isUnreadable } from './failures.ts'
 import type { ExistingMessage } from './find-message.ts'
 import type { UpdateState } from './storage/update-state.ts'
 
@@ -164,4 +165,5 @@ export const isMissed = (
 ) => date >= joined && (message === undefined ? date >= from : id > message)
 
 const isRefused = (cause: unknown) =>
-  cause instanceof RequestFailed && ['bad_request', 'forbidden'].includes(cause.failure.code)
+  isUnreadable(cause) ||
+  (cause instanceof RequestFailed && ['bad_request', 'forbidden'].includes(cause.failure.code))

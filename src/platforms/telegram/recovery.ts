@@ -3,7 +3,7 @@ import type { tl } from '@mtcute/node'
 import type { Calls } from './calls.ts'
 import type { TelegramClient } from './client.ts'
 import { type DialogPage, dialogPages, topMessageOf } from './dialogs.ts'
-import { wordOf } from './failures.ts'
+import { isUnreadable, wordOf } from './failures.ts'
 import { History, isMissed, type RecoveryOptions, type Since } from './history.ts'
 import { nativeOf } from './natives.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
@@ -25,7 +25,7 @@ async function readAccount(
   const chats = new Map<string, Since>()
   const moved: tl.RawUpdateChannelTooLong[] = []
   let isWhole = false
-  for await (const page of dialogPages(calls, { signal, readsOnly: true }, PAGES)) {
+  for await (const page of readablePages(calls, signal)) {
     let isRecent = false
     for (const dialog of page.dialogs) {
       if (dialog._ !== 'dialog') continue
@@ -57,6 +57,15 @@ async function readAccount(
     newEncryptedMessages: [],
     otherUpdates: moved,
     intermediateState: { _: 'updates.state', pts, qts, date, seq, unreadCount: 0 },
+  }
+}
+
+/** Ends early where a page cannot be read. */
+async function* readablePages(calls: Calls, signal: AbortSignal): AsyncGenerator<DialogPage> {
+  try {
+    yield* dialogPages(calls, { signal, readsOnly: true }, PAGES)
+  } catch (cause) {
+    if (!isUnreadable(cause)) throw cause
   }
 }
 
@@ -192,6 +201,7 @@ type ChannelRequest = tl.updates.RawGetChannelDifferenceRequest
 
 /** The network does not know the counter from which updates were requested. */
 const UNKNOWN_COUNT = 'PERSISTENT_TIMESTAMP_INVALID'
+const COUNTED_ANEW = 'the network counts events anew'
 const CLOSED = ['CHANNEL_PRIVATE', 'CHANNEL_INVALID']
 
 export class Recovery {
@@ -262,7 +272,7 @@ export class Recovery {
     request: tl.updates.RawGetDifferenceRequest,
     ask: Asking<tl.updates.TypeDifference>,
   ): Promise<tl.updates.TypeDifference> {
-    if (this.#areCountersLost) return this.#restart()
+    if (this.#areCountersLost) return this.#restart(COUNTED_ANEW)
     try {
       const answer = await ask()
       const date = dateOf(answer)
@@ -271,15 +281,18 @@ export class Recovery {
       const { seq = 0 } = this.#options.client.updates ?? {}
       return await readAccount(this.#options, { ...request, pts: answer.pts, seq })
     } catch (cause) {
-      if (wordOf(cause) !== UNKNOWN_COUNT) throw cause
-      return this.#restart()
+      if (wordOf(cause) === UNKNOWN_COUNT) return this.#restart(COUNTED_ANEW)
+      if (!isUnreadable(cause)) throw cause
+      const { intermediateState: state, ...read } = await this.#restart('a list is unreadable')
+      // Asked again at once, it may be the same.
+      return { ...read, _: 'updates.difference', state }
     }
   }
 
-  async #restart(): Promise<tl.updates.RawDifferenceSlice> {
+  async #restart(why: string): Promise<tl.updates.RawDifferenceSlice> {
     const { calls, logger, ending: signal } = this.#options
     this.#areCountersLost = true
-    logger.warn({}, 'the network counts events anew: messages are read from the chats')
+    logger.warn({}, `${why}: messages are read from the chats`)
     const state = await calls.call({ _: 'updates.getState' }, { signal, readsOnly: true })
     const read = await readAccount(this.#options, state)
     this.#areCountersLost = false
@@ -325,11 +338,10 @@ export class Recovery {
       }
       return onlyLive(answer, this.#liveSince + this.#ahead)
     } catch (cause) {
-      if (wordOf(cause) !== UNKNOWN_COUNT) throw cause
-      logger.warn(
-        { channelId },
-        'the network counts events of a channel anew: its messages are read',
-      )
+      const isAnew = wordOf(cause) === UNKNOWN_COUNT
+      if (!isAnew && !isUnreadable(cause)) throw cause
+      const why = isAnew ? COUNTED_ANEW : 'a list is unreadable'
+      logger.warn({ channelId }, `${why}: the messages of a channel are read`)
       const request = { _: 'channels.getFullChannel', channel } as const
       const { fullChat, chats, users } = await calls.call(request, { signal, readsOnly: true })
       if (fullChat._ !== 'channelFull') throw cause

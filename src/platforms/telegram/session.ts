@@ -16,7 +16,7 @@ import { assemble, type Parts, type SessionOptions } from './assemble.ts'
 import type { CallOptions, Calls } from './calls.ts'
 import { signOut } from './client.ts'
 import { dialogPages } from './dialogs.ts'
-import { endingOf } from './failures.ts'
+import { endingOf, isUnreadable } from './failures.ts'
 import { download } from './files.ts'
 import { identityOf } from './natives.ts'
 import { handlers } from './operations/handlers.ts'
@@ -51,6 +51,7 @@ function lossOf(cause: unknown): Ending {
   const failure = cause instanceof RequestFailed ? cause.failure : undefined
   const seconds = failure?.code === 'rate_limited' ? failure.retryAfterSeconds : undefined
   if (seconds !== undefined) return lostBy({ kind: 'limited', seconds })
+  if (isUnreadable(cause)) return { kind: 'lost', reason: 'bad_answer' }
   return endingOf(cause) ?? { kind: 'lost', reason: 'network' }
 }
 

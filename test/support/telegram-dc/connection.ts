@@ -41,6 +41,8 @@ export interface Habits {
    * As many salts are given as are asked for. The library then sets a timer of half an hour, which a test would wait for.
    */
   givesSalts: boolean
+  /** What goes out instead of this body; `method`: of the request that it answers. Empty: nothing at all. */
+  garbles?: ((body: Buffer, method?: string) => readonly Buffer[]) | undefined
 }
 
 export interface Hall {
@@ -136,7 +138,13 @@ export class Connection {
   }
 
   notify(update: object) {
-    if (this.#session) this.#send(this.#session, this.#packed(write(update)), NOTICE)
+    const told = this.#packed(write(update))
+    for (const body of this.#hall.habits.garbles?.(told) ?? [told]) this.say(body)
+  }
+
+  /** Says this as it is, whatever it is. */
+  say(body: Buffer) {
+    if (this.#session) this.#send(this.#session, body, NOTICE)
   }
 
   #take(data: Buffer) {
@@ -252,8 +260,11 @@ export class Connection {
       .then((result) => {
         if (result === undefined) return
         const told = this.#packed(write(result))
-        const body = new Writer().uint(RESULT).long(id).raw(told).out()
-        session.connection.#send(session, body, ANSWER)
+        const bodies = this.#hall.habits.garbles?.(told, methodOf(object)) ?? [told]
+        for (const one of bodies) {
+          const body = new Writer().uint(RESULT).long(id).raw(one).out()
+          session.connection.#send(session, body, ANSWER)
+        }
       })
       .catch((cause) => this.#hall.defect(cause))
   }
@@ -309,4 +320,9 @@ export class Connection {
   #write(frame: Uint8Array) {
     if (!this.#socket.destroyed) this.#socket.write(this.#transport.frame(frame))
   }
+}
+
+function methodOf(request: TlObject): string {
+  const { query } = request
+  return query === undefined ? request._ : methodOf(query as TlObject)
 }

@@ -1,0 +1,167 @@
+/** A data centre that says what cannot be read: the account goes on, and what is lost of it is told. */
+import { gzipSync } from 'node:zlib'
+import { TlBinaryReader } from '@mtcute/core/utils.js'
+import t from 'tap'
+import type { RequestFailed } from '../../machines/model/failure.ts'
+import { Writer } from '../support/telegram-dc/writer.ts'
+import { patience, run } from './contract/recorder.ts'
+import { live } from './telegram/live.ts'
+import { Stage } from './telegram/stage.ts'
+
+type Garbles = NonNullable<Stage['network']['habits']['garbles']>
+const word = (value: number) => new Writer().uint(value)
+const zipped = (bytes: Buffer) => word(0x3072cfa1).bytes(bytes).out()
+
+const NEWER = word(0xdeadbeef).uint(0).out()
+const broken: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  'a form that nobody knows': () => NEWER,
+  'half of an object': (body) => body.subarray(0, (body.length >> 3) << 2),
+  'no archive': () => zipped(Buffer.from('no archive')),
+  // The library's own limit is that of the heap.
+  'an archive that unpacks to a multiple of the memory': () =>
+    zipped(gzipSync(Buffer.alloc(80 << 20))),
+}
+
+t.test('an account goes on after what cannot be read', async (t) => {
+  const stage = await Stage.start(t)
+  const { network } = stage
+  const options = { answerMilliseconds: 20_000 }
+  /** Garbles answers to these methods, or what is said unasked. */
+  const garble = (methods: readonly (string | undefined)[], garbles: Garbles) => {
+    network.habits.garbles = (body, method) =>
+      methods.includes(method) ? garbles(body, method) : [body]
+  }
+  t.afterEach(() => {
+    network.habits.garbles = undefined
+    network.habits.packs = false
+  })
+
+  for (const [name, spoil] of Object.entries(broken)) {
+    await t.test(`${name}: an update`, async (t) => {
+      const { person, store, listen, write } = await live(t, stage, options)
+      const { reported } = await listen()
+      const connections = network.connectionsOf(person)
+      garble([undefined], (body) => [spoil(body)])
+      write('missed')
+      await store.message('missed')
+      t.strictSame(await reported('skipped'), ['changes'], 'what is not listed is told as left out')
+      network.habits.garbles = undefined
+      write('after')
+      await store.message('after')
+      t.strictSame(network.connectionsOf(person), connections, 'no connection is given up for it')
+    })
+  }
+
+  await t.test('the rest of its packet counts', async (t) => {
+    const { person, listen } = await live(t, stage, options)
+    const { session } = await listen()
+    const [connection] = network.connectionsOf(person).filter(({ wantsUpdates }) => wantsUpdates)
+    network.habits.packs = true
+    garble(['updates.getState'], (body) => {
+      connection?.say(NEWER)
+      return [body]
+    })
+    const asked = network.requests('updates.getState')
+    await session.probe(patience())
+    t.equal(network.requests('updates.getState') - asked, 1)
+  })
+
+  await t.test('a list of what was missed: the chats are read', async (t) => {
+    const { person, store, listen, write } = await live(t, stage, options)
+    const { session, reported } = await listen()
+    garble(['updates.getDifference'], () => [NEWER])
+    person.isHushed = true
+    write('missed')
+    person.isHushed = false
+    const asked = network.requests('updates.getDifference')
+    await session.probe(patience())
+    await store.message('missed')
+    t.strictSame(await reported('skipped'), ['changes'])
+    write('after')
+    t.notOk((await store.message('after')).recovered, 'nothing is asked for it')
+    await session.probe(patience())
+    t.equal(network.requests('updates.getDifference') - asked, 1, 'it is not asked without end')
+  })
+
+  await t.test('nor can the chats be read: that is told', async (t) => {
+    const { person, store, listen, write } = await live(t, stage, options)
+    const { session, reports } = await listen()
+    garble(['updates.getDifference', 'messages.getDialogs'], () => [NEWER])
+    person.isHushed = true
+    write('missed')
+    person.isHushed = false
+    await session.probe(patience())
+    await store.until(() => reports.filter(([name]) => name === 'skipped').length > 1 || undefined)
+    const skipped = reports.flatMap(([name, what]) => (name === 'skipped' ? [what] : []))
+    t.strictSame(skipped, ['messages', 'changes'])
+    write('after')
+    await store.message('after')
+  })
+
+  await t.test('nor a single chat', async (t) => {
+    const { person, store, listen, write } = await live(t, stage, options)
+    const { session, reported } = await listen()
+    garble(['updates.getDifference', 'messages.getHistory'], () => [NEWER])
+    person.isHushed = true
+    write('missed')
+    person.isHushed = false
+    await session.probe(patience())
+    t.strictSame(await reported('skipped'), ['messages'])
+    write('after')
+    await store.message('after')
+  })
+
+  await t.test('what a channel has', async (t) => {
+    const { person, friend, store, listen } = await live(t, stage, options)
+    const group = network.channel(friend, [person], false)
+    const post = (message: string) => network.delivery.send(friend, group, { message })
+    const { reported } = await listen()
+    post('before')
+    await store.message('before')
+    garble(['updates.getChannelDifference'], () => [NEWER])
+    person.isHushed = true
+    post('missed')
+    person.isHushed = false
+    post('after')
+    await store.message('missed')
+    await store.message('after')
+    t.strictSame(await reported('skipped'), ['changes'])
+  })
+
+  await t.test('an answer refuses its request', async (t) => {
+    const { person, store, listen, write } = await live(t, stage, options)
+    const { session } = await listen()
+    const connections = network.connectionsOf(person)
+    garble(['updates.getState'], () => [NEWER])
+    const refusal = await session.probe(patience()).catch((cause: RequestFailed) => cause)
+    t.match(refusal, {
+      failure: { code: 'bad_gateway', description: 'Telegram failed: ANSWER_UNREADABLE' },
+    })
+    network.habits.garbles = undefined
+    await session.probe(patience())
+    t.strictSame(network.connectionsOf(person), connections)
+    write('after')
+    await store.message('after')
+  })
+
+  await t.test('not to learn who it is is the end of the session', async (t) => {
+    const { store } = await live(t, stage, options)
+    garble(['users.getUsers'], () => [NEWER])
+    const refused = run(stage.platform(options), store)
+    t.teardown(() => refused.stop())
+    t.strictSame((await refused.reported('lost'))[0], 'bad_answer')
+  })
+})
+
+t.test('a list that says that it is longer than its packet is not read', async (t) => {
+  const readers = {} as ConstructorParameters<typeof TlBinaryReader>[0]
+  const list = (count: number, isBare = false) => {
+    const bytes = (isBare ? new Writer() : word(0x1cb5c415)).uint(count).uint(0).uint(0).out()
+    const reader = new TlBinaryReader(readers, bytes)
+    return () => reader.vector(reader.bytes, isBare)
+  }
+  t.equal(list(2)().length, 2)
+  t.throws(list(3), RangeError)
+  t.equal(list(2, true)().length, 2)
+  t.throws(list(1_000_000, true), RangeError)
+})
