@@ -66,8 +66,11 @@ export class ProgressStore {
   /** Resolves once stored; `progress` is called just before the write. A crash of the database may lose a rushed write. */
   save(key: OwnedKey, progress: () => Progress, isRushed: boolean): Promise<void> {
     const { apiKeyId } = key
-    const settled = this.#waiting.get(apiKeyId)?.settled ?? Promise.withResolvers<void>()
-    this.#waiting.set(apiKeyId, { key, progress, isRushed, settled })
+    const before = this.#waiting.get(apiKeyId)
+    const settled = before?.settled ?? Promise.withResolvers<void>()
+    // Whoever asked for the disk before gets the same answer.
+    const isEachRushed = isRushed && before?.isRushed !== false
+    this.#waiting.set(apiKeyId, { key, progress, isRushed: isEachRushed, settled })
     if (!this.#isWriting) void this.#writeAll()
     return settled.promise
   }

@@ -60,5 +60,6 @@ t.test('a write may be lost in a crash only where each of its progresses may', a
   await Promise.all([save(1, true), save(2, true)])
   await save(1, true)
   await save(1, false)
-  t.same(rushed, [false, true, true, false])
+  await Promise.all([save(1, false), save(1, true)])
+  t.same(rushed, [false, true, true, false, false], 'also where one of them is told anew')
 })
