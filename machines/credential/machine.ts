@@ -74,6 +74,7 @@ export const credentialMachine = credential.createMachine({
             ],
           },
         ],
+        // Also of one that is restricted already: the new time counts.
         'session.limited': {
           target: '.limited',
           actions: { type: 'restrict', params: ({ event }) => event },
@@ -192,12 +193,6 @@ export const credentialMachine = credential.createMachine({
                 type: 'reply',
                 params: ({ event, context }) => untilLimitEnds(event, context.limit?.until),
               },
-            },
-            // The session reports the restriction again, or another one: the new time counts.
-            'session.limited': {
-              target: 'limited',
-              reenter: true,
-              actions: { type: 'restrict', params: ({ event }) => event },
             },
           },
           // A restricted account can fall silent like any other.

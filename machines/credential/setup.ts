@@ -96,10 +96,7 @@ export const credential = setup({
     reclaim: assign({ reclaimed: true }),
     forgetReclaim: assign({ reclaimed: false }),
     countFailedProbe: assign({ failedProbes: ({ context }) => context.failedProbes + 1 }),
-    restrict: assign((_, limit: NonNullable<CredentialInput['limit']>) => ({
-      limit,
-      reason: limit.reason,
-    })),
+    restrict: assign({ limit: (_, limit: NonNullable<CredentialInput['limit']>) => limit }),
     keepLimit: assign({
       reason: ({ context }) => context.limit?.reason,
       failedProbes: 0,

@@ -118,4 +118,7 @@ t.test('storing and wiping are tried again until they work', async (t) => {
     t.same(walk.running, ['deactivation'])
   }
   t.same(walk.send(wiped).replies, [done('d1')])
+  const without = places.waiting().send(command('delete', 'd2'), { type: 'deletion.failed' })
+  t.equal(without.state, 'deactivating.pausing')
+  t.same(without.elapse('deleteAgain').running, ['deletion'])
 })

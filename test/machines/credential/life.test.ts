@@ -37,6 +37,7 @@ t.test('a session that does not open in a minute is given up', async (t) => {
   t.equal(walk.snapshot.context.reason, 'network')
   t.same(walk.effects, [{ type: 'releaseTurn', params: undefined }])
   t.same(walk.running, [])
+  t.same(walk.timers, { backoff: 1_000 })
 })
 
 t.test('an open session whose first probe fails is deaf, never online', async (t) => {
@@ -44,6 +45,11 @@ t.test('an open session whose first probe fails is deaf, never online', async (t
   t.equal(walk.state, 'live.deaf.pausing')
   t.equal(walk.snapshot.context.reason, 'no_traffic')
   t.same(walk.effects, [{ type: 'releaseTurn', params: undefined }])
+  for (let failures = 2; failures < 4; failures++) {
+    walk.elapse('probeAgain').send(probeFailed)
+    t.equal(walk.state, 'live.deaf.pausing', `after ${failures}`)
+  }
+  t.equal(walk.elapse('probeAgain').send(probeFailed).state, 'waiting')
 })
 
 t.test('online, it is probed again and again', async (t) => {
@@ -79,6 +85,14 @@ t.test('the fourth failed probe in a row renews the session', async (t) => {
   t.equal(walk.state, 'waiting')
   t.equal(walk.snapshot.context.reason, 'no_traffic')
   t.same(walk.running, [])
+})
+
+t.test('a session that is renewed counts as lost, with a pause of its own', async (t) => {
+  const later = { type: 'session.lost', reason: 'network', retryAfterMs: 300_000 } as const
+  const walk = online().send(later).elapse('backoff').send(granted, opened, probeFailed)
+  for (let failures = 2; failures <= 4; failures++) walk.elapse('probeAgain').send(probeFailed)
+  t.same(walk.timers, { backoff: 2_000 }, 'not that of the loss before')
+  t.equal(walk.snapshot.context.failedProbes, 0)
 })
 
 t.test('probes that pass in between start the count anew', async (t) => {
@@ -159,6 +173,12 @@ t.test('a refusal that may pass is believed the second time', async (t) => {
   held.send(granted, opened, passed)
   t.equal(held.state, 'live.limited.quiet', 'let in, though the restriction goes on')
   t.equal(held.send(doubted).state, 'waiting')
+  t.equal(begin().send(granted, doubted).state, 'waiting', 'so is the first one after a start')
+})
+
+t.test('it is probed each minute, four times as often while it is silent', async (t) => {
+  t.same(online().timers, { probeEvery: 60_000, steady: 60_000, settled: 3_600_000 })
+  t.same(begin().send(granted, opened, probeFailed).timers, { probeAgain: 15_000 })
 })
 
 t.test('reports of a session that is gone change nothing', async (t) => {
@@ -256,6 +276,14 @@ t.test('a flood wait outlives a lost session and a restart of the service', asyn
   const restarted = begin({ limit }).send(granted, opened, passed)
   t.equal(restarted.state, 'live.limited.quiet')
   t.equal(restarted.timers.limitEnds, 5_000)
+})
+
+t.test('an account that is restarted or linked again has a clean record', async (t) => {
+  for (const wish of ['restart', 'relinked'] as const) {
+    const walk = begin({ crashes: [0, 1, 2] }).send(command(wish))
+    t.equal(walk.state, 'queued')
+    t.same(walk.snapshot.context.crashes, [], wish)
+  }
 })
 
 t.test('a restart lifts a flood wait that the operator knows better about', async (t) => {
