@@ -1,6 +1,6 @@
 /** An endpoint through good and bad times. */
 import t from 'tap'
-import type { WebhookEvent } from '../../../machines/webhook/machine.ts'
+import { troubleAt, type WebhookEvent } from '../../../machines/webhook/machine.ts'
 import { answered, begin, failed, NOW, trouble } from './rig.ts'
 
 const HOUR = 3_600_000
@@ -111,6 +111,44 @@ t.test('after 23 hours of nothing but 410 it is off', async (t) => {
   const walk = begin().send(failed({ goneSince: NOW - 23 * HOUR }))
   t.equal(walk.snapshot.status, 'done')
   t.ok(walk.effects.some(({ type }) => type === 'turnOff'))
+})
+
+t.test('of 410 the first answer of the endpoint counts, whichever lane is tried', async (t) => {
+  const probe = { chance: 0.5, restMs: 0 }
+  const afterProbe = (before: number | undefined, now: number | undefined) => {
+    const walk = begin()
+      .send(failed({ goneSince: before, dueAt: NOW }))
+      .elapse('rest')
+    walk.send({ ...failed({ goneSince: now, dueAt: NOW }), probe } as WebhookEvent)
+    return walk.snapshot.context.trouble.goneSince
+  }
+  t.equal(afterProbe(NOW - 7, NOW - 2), NOW - 7)
+  t.equal(afterProbe(undefined, NOW - 2), NOW - 2)
+  t.equal(afterProbe(NOW - 7, undefined), undefined, 'another answer ends it')
+})
+
+t.test('half a day in which nobody tried is no time of failing, nor of 410', async (t) => {
+  const [since, goneSince, dueAt] = [NOW - 20 * HOUR, NOW - 19 * HOUR, NOW - 12 * HOUR]
+  const later = troubleAt(trouble({ since, goneSince, dueAt }), NOW)
+  t.match(later, { since: NOW - 8 * HOUR, goneSince: NOW - 7 * HOUR, dueAt: NOW })
+  const soon = trouble({ since, goneSince, dueAt: dueAt + 1 })
+  t.same(troubleAt(soon, NOW), soon)
+  t.equal(troubleAt(trouble({ goneSince: NOW + 5 }), NOW).goneSince, NOW, 'the clock was ahead')
+})
+
+t.test('its owner is told of each span of failures once that is full', async (t) => {
+  const told = (sinceMs: number) =>
+    begin()
+      .send(failed({ since: NOW - sinceMs }))
+      .effects.filter(({ type }) => type === 'notify')
+      .map(({ params }) => params)
+  t.same(told(HOUR / 4 - 1), [undefined])
+  t.same(told(HOUR / 4), ['failing_15_minutes'])
+  t.same(told(HOUR - 1), ['failing_15_minutes'])
+  t.same(told(HOUR), ['failing_1_hour'])
+  t.same(told(24 * HOUR - 1), ['failing_1_hour'])
+  t.same(told(24 * HOUR), ['failing_24_hours'])
+  t.same(told(7 * 24 * HOUR), ['suspended'])
 })
 
 t.test(
