@@ -41,9 +41,10 @@ t.test(
       { perSecond: 1, burst: 3 },
     )
     const token = formatApiKey({ id: 100_000, secret })
+    let opened = 0
     const from = (address: string) =>
       gate
-        .admit(token, address, () => undefined)
+        .admit(token, address, () => opened++)
         .then(
           () => 'admitted',
           (cause) => cause.failure.code,
@@ -51,6 +52,7 @@ t.test(
     const thief: string[] = []
     for (let call = 0; call < 5; call++) thief.push(await from('198.51.100.7'))
     t.same(thief, ['forbidden', 'forbidden', 'forbidden', 'rate_limited', 'rate_limited'])
+    t.equal(opened, 5, 'the owner sees each')
     t.equal(await from('192.0.2.1'), 'admitted')
   },
 )

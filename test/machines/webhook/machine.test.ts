@@ -62,6 +62,9 @@ t.test('each failed probe makes the rest longer, by the count of the endpoint', 
   walk.elapse('rest')
   walk.send({ ...failed(), probe: { chance: 0.5, restMs: 900_000 } } as WebhookEvent)
   t.same(walk.timers, { rest: 900_000 }, 'or as long as the endpoint asks for')
+  const old = begin().send(failed({ failures: 99, since: NOW - 24 * HOUR, dueAt: NOW }))
+  old.elapse('rest').send({ ...failed(), probe } as WebhookEvent)
+  t.same(old.timers, { rest: 900_000 }, 'after a day a quarter of an hour')
 })
 
 t.test('a probe that gets through opens it again', async (t) => {
@@ -111,6 +114,12 @@ t.test('after 23 hours of nothing but 410 it is off', async (t) => {
   const walk = begin().send(failed({ goneSince: NOW - 23 * HOUR }))
   t.equal(walk.snapshot.status, 'done')
   t.ok(walk.effects.some(({ type }) => type === 'turnOff'))
+  t.same(flowOf(walk), ['closed'])
+  t.match(
+    walk.effects.filter(({ type }) => type === 'notify'),
+    [{ params: 'removed' }],
+    'its owner is told',
+  )
 })
 
 t.test('of 410 the first answer of the endpoint counts, whichever lane is tried', async (t) => {
