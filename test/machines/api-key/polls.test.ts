@@ -32,6 +32,25 @@ t.test('with nothing there it listens from the newest id that was looked at', as
   t.equal(walk.timers.pollEnds, 50_000)
 })
 
+t.test(
+  'a poll that drops what waits has moved the cursor, whether or not another waits',
+  async (t) => {
+    const walk = begin().send(poll('p1', { offset: -1 }))
+    walk.send(page(reading(walk), 0, { cursor: 120, head: 120 }))
+    t.equal(walk.state, 'usable.held')
+    t.equal(walk.snapshot.context.cursor, 120)
+    for (const [id, now, cursor] of [
+      ['p2', 1_010_000, 130],
+      ['p3', 1_010_001, 140],
+    ] as const) {
+      walk.send(poll(id, { offset: -1, now }))
+      walk.send(page(reading(walk), 0, { cursor, head: cursor, now }))
+      t.equal(walk.state, 'usable.held')
+      t.equal(walk.snapshot.context.cursor, cursor, id)
+    }
+  },
+)
+
 t.test('a poll that waits has confirmed what its offset says', async (t) => {
   const walk = begin().send(poll('p1', { offset: 106, next: 106 }))
   walk.send(page(reading(walk), 0, { cursor: 105, head: 105 }))

@@ -139,6 +139,15 @@ t.test('a change that another one overtook was stored all the same', async (t) =
   t.equal(walk.snapshot.context.webhook.url, moved.url)
 })
 
+t.test('a change that fails late ends none that has followed it', async (t) => {
+  const failure = { code: 'bad_request', description: 'no' } as const
+  const walk = begin().send(set('first')).send(set('second'))
+  walk.send({ type: 'webhook.unchanged', requestId: 'first', failure })
+  t.equal(walk.state, 'usable.changing')
+  t.same(walk.replies, [])
+  t.equal(walk.send(changed('second', facts)).state, 'usable.webhook')
+})
+
 t.test('a delivery that stops leaves its standing to the next one', async (t) => {
   const trouble = { failures: 3, since: 1, goneSince: undefined, dueAt: 9 }
   const standing = { trouble, suspended: false, progress: undefined }
