@@ -1,7 +1,7 @@
 /** The delayed events of actors that share a system: never early, cancelled one by one or all at once. */
 import t from 'tap'
 import { type AnyActorRef, createActor, fromTransition } from 'xstate'
-import { Timers } from '../../../actors/host/time.ts'
+import { Alarm, Timers } from '../../../actors/host/time.ts'
 import type { Clock } from '../../../actors/ports/ports.ts'
 import { TestClock } from '../../support/clock.ts'
 
@@ -26,6 +26,40 @@ t.test('an event comes once, at its time or a little later', async (t) => {
   await clock.advance(10_000)
   t.same(kept(actor), ['due'])
   t.equal(clock.timers, 0)
+})
+
+t.test('nothing is left in the clock of what is cancelled', async (t) => {
+  const clock = new TestClock()
+  const timers = new Timers(clock)
+  const actor = keeper()
+  timers.schedule(actor, actor, { type: 'first' }, 100, 'first')
+  timers.schedule(actor, actor, { type: 'second' }, 200, 'second')
+  timers.cancel(actor, 'first')
+  t.equal(clock.timers, 1)
+  timers.cancelAll(actor)
+  t.equal(clock.timers, 0)
+})
+
+t.test('an alarm rings once, at the last time that it was set to', async (t) => {
+  const clock = new TestClock()
+  let rung = 0
+  const alarm = new Alarm(clock, () => rung++)
+  const start = clock.now()
+  alarm.set(start + 100)
+  alarm.set(start + 300)
+  t.equal(clock.timers, 1)
+  await clock.advance(299)
+  t.equal(rung, 0)
+  await clock.advance(1)
+  t.equal(rung, 1)
+  alarm.set(start + 300)
+  await clock.advance(1)
+  t.equal(rung, 2, 'a time that has passed is now, also the same once more')
+  alarm.set(start + 900)
+  alarm.set(Number.POSITIVE_INFINITY)
+  t.equal(clock.timers, 0)
+  await clock.advance(10_000)
+  t.equal(rung, 2)
 })
 
 t.test('what is cancelled does not come, and nothing else is cancelled with it', async (t) => {
