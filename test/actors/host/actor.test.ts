@@ -1,4 +1,5 @@
 /** A hosted actor: whatever happens to the actor, each command gets exactly one reply. */
+import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import { type Actor, assign, type EventObject, emit, fromCallback, setup } from 'xstate'
 import { HostedActor } from '../../../actors/host/actor.ts'
@@ -175,6 +176,32 @@ every('an aborted command is refused as uncertain, and the actor is told', async
   t.same(actor.snapshot.context.abandoned, actor.snapshot.context.kept)
   actor.tell({ type: 'answer' })
   t.ok(actor.isIdle(0), 'a late reply is for nobody')
+})
+
+every('whoever has its answer listens no more to its signal', async (t, start) => {
+  const actor = start()
+  const { signal } = new AbortController()
+  const answered = [actor.ask({ type: 'echo' }, signal), actor.ask({ type: 'twice' }, signal)]
+  const waiting = actor.ask({ type: 'keep' }, signal)
+  await Promise.all(answered)
+  t.equal(getEventListeners(signal, 'abort').length, 1)
+  actor.stop()
+  await refused(t, waiting, gone)
+  t.equal(getEventListeners(signal, 'abort').length, 0)
+})
+
+every('each who asks for the end is told once, also after it', async (t, start) => {
+  const actor = start()
+  const told: unknown[] = []
+  for (const name of ['first', 'second', 'third']) actor.onEnd((cause) => told.push([name, cause]))
+  actor.stop()
+  actor.stop()
+  actor.onEnd((cause) => told.push(['late', cause]))
+  t.same(
+    told,
+    ['first', 'second', 'third', 'late'].map((name) => [name, undefined]),
+  )
+  t.equal(await actor.closed, undefined)
 })
 
 every('a command that was aborted before is never carried out', async (t, start) => {
