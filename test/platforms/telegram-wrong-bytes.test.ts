@@ -58,6 +58,7 @@ t.test('an account goes on after what cannot be read', async (t) => {
     const [connection] = network.connectionsOf(person).filter(({ wantsUpdates }) => wantsUpdates)
     network.habits.packs = true
     garble(['updates.getState'], (body) => {
+      t.ok(connection, 'the bad object is said')
       connection?.say(NEWER)
       return [body]
     })

@@ -108,17 +108,22 @@ export function assemble(
     if (!inquiries.take(info)) intake.take(info)
   })
   const skipped = throttled(ONE_GAP_MS, (what: Skipped) => report.skipped(what))
+  const unread = tellingUnread(logger, self, skipped)
+  const parts = { client, calls, state, account, bounds, logger, skipped, ending }
+  const recovery = new Recovery(parts)
+  return { client, calls, intake, locations, state, recovery }
+}
+
+/** A request is refused with what cannot be read; of the rest nobody else hears. */
+function tellingUnread(logger: Logger, account: string, skipped: (what: Skipped) => void) {
   const said = throttled(ONE_GAP_MS, (method: string) =>
-    logger.warn({ account: self, method }, 'what the network says cannot be read'),
+    logger.warn({ account, method }, 'what the network says cannot be read'),
   )
-  const unread = ({ method }: Unreadable) => {
+  return ({ method }: Unreadable) => {
     said(method ?? 'update')
     // What has no count is not listed among what was missed.
     if (method === undefined) skipped('changes')
   }
-  const parts = { client, calls, state, account, bounds, logger, skipped, ending }
-  const recovery = new Recovery(parts)
-  return { client, calls, intake, locations, state, recovery }
 }
 
 interface Stored {
