@@ -117,7 +117,7 @@ function explainers(onUnavailable: (cause: unknown) => void = () => undefined) {
 /** A plain `select` of ours may be repeated. */
 const onlyReads = (text: string) => /^\s*select\b/i.test(text)
 
-/** A migration has changed a column's type since the connection planned the statement: it was refused before it began. */
+/** A migration has changed a column's type since the connection planned the statement: it was refused before it began, as it would be each time. */
 const isPlanStale = (error: unknown) =>
   error instanceof pg.DatabaseError && error.routine === 'RevalidateCachedQuery'
 const unnamed = { name: '' }
@@ -301,10 +301,10 @@ export async function openOrm(pool: pg.Pool): Promise<MikroORM> {
 /** Closing the connection rolls back as well, so a long wait gains nothing. */
 const rollback = { text: 'rollback', query_timeout: 1_000 }
 
-async function abandon(client: pg.PoolClient): Promise<void> {
+async function abandon(client: pg.PoolClient, hasStalePlan: boolean): Promise<void> {
   try {
     await client.query(rollback)
-    client.release()
+    client.release(hasStalePlan)
   } catch {
     // The caller gets the first error; this one only says that the connection is broken.
     client.release(true)
@@ -394,7 +394,7 @@ async function inTransaction<T>(
     client.release()
     return result
   } catch (error) {
-    await abandon(client)
+    await abandon(client, isPlanStale(error))
     throw error
   }
 }

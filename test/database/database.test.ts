@@ -38,6 +38,19 @@ t.test(
   },
 )
 
+t.test('a transaction fails once at most on a connection whose plan is of before', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openDatabase({ url, logger: quietLogger, maxConnections: 1 })
+  t.teardown(() => database.close())
+  await database.query('create table planned as select 1::integer as n')
+  const read = { name: 'planned-read', text: 'select n from planned' }
+  const inTransaction = () => database.transaction((tx) => tx.query(read))
+  await inTransaction()
+  await database.query('alter table planned alter n type bigint')
+  await t.rejects(inTransaction(), { code: '0A000' })
+  t.same(await inTransaction(), [{ n: 1 }])
+})
+
 t.test('bigints are read as numbers up to 2^53 and refused beyond', async (t) => {
   const sql = 'select $1::bigint as n'
   t.same(await database.query(sql, [2 ** 53 - 1]), [{ n: Number.MAX_SAFE_INTEGER }])
