@@ -159,8 +159,8 @@ export const connectRedis = (url: string): Redis =>
     retryStrategy: () => RECONNECT_MILLISECONDS,
     // A line that was cut without a word would be used until TCP gives it up, after a quarter of an hour.
     socketTimeout: SILENT_MILLISECONDS,
-    // The server was demoted: its address leads to another one by now.
-    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+    // The server was demoted: its address leads to another one by now. Before Redis 7 the word is at the end of a script's error.
+    reconnectOnError: ({ message }) => /\bREADONLY /.test(message),
   })
 
 /** BullMQ makes one connection more for each worker, since a worker's wait for jobs blocks its connection. */

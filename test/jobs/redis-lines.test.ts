@@ -1,5 +1,6 @@
 /** The line to Redis falls silent, or its server is demoted: a new connection works, so it is made. */
 import t, { type Test } from 'tap'
+import { connectRedis } from '../../src/jobs/backend.ts'
 import { createJobs } from '../../src/jobs/jobs.ts'
 import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -60,4 +61,13 @@ t.test('demoted to a replica of another one', { skip, timeout: 90_000 }, async (
   await redis.tell(`REPLICAOF 127.0.0.1 ${other.port}`)
   await wait()
   t.pass('the other one is in use')
+})
+
+t.test('a script is refused by a replica in the words of Redis 6', async (t) => {
+  const { reconnectOnError } = connectRedis('redis://127.0.0.1').options
+  const refused = (message: string) => reconnectOnError?.(new Error(message))
+  const inScript = 'ERR Error running script (call to f_1): @user_script:1: @user_script: 1:'
+  t.ok(refused(`${inScript} -READONLY You can't write against a read only replica.`))
+  t.ok(refused("READONLY You can't write against a read only replica."))
+  t.notOk(refused('OOM command not allowed when used memory > maxmemory'))
 })
