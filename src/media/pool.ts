@@ -1,6 +1,6 @@
 /** The worker threads for bytes: few of them, a bounded queue, a time limit for every task; users take turns. */
 import { availableParallelism, totalmem } from 'node:os'
-import { getHeapStatistics } from 'node:v8'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { MessageChannel, type ResourceLimits } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Logger } from '../../actors/ports/ports.ts'
@@ -140,6 +140,8 @@ export function createPool({
   logger,
 }: PoolOptions = {}): MediaPool {
   const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 8 }
+  // The launcher's least size is for the main thread, which has it by now; each thread here would begin with it as well.
+  setFlagsFromString('--min-semi-space-size=0')
   const pool = new Piscina({ ...common, resourceLimits, maxThreads: threads, maxQueue: queue })
   const run = runsOn(pool, logger)
   /** In place of a thread that was killed, Piscina begins another only for a task that comes later. */

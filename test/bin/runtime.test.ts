@@ -146,6 +146,22 @@ t.test('young objects have room from the beginning where there is memory', async
   t.equal(youngObjects(2 ** 30, '--max-semi-space-size=4'), 4, 'as the operator wants')
 })
 
+t.test('threads for files begin with few young objects, as without the launcher', async (t) => {
+  const thread = `
+    import { getHeapSpaceStatistics } from 'node:v8'
+    const { space_size } = getHeapSpaceStatistics().find((it) => it.space_name === 'new_space')
+    console.log(space_size)`
+  const script = `
+    import { Worker } from 'node:worker_threads'
+    import { createPool } from ${JSON.stringify(pathToFileURL(join(root, 'src/media/pool.ts')).href)}
+    createPool()
+    new Worker(${JSON.stringify(thread)}, { eval: true })`
+  const env = { ...process.env, NODE_OPTIONS: serviceOptions() }
+  const run = [...serviceArguments(2 ** 30), '--input-type=module', '--eval', script]
+  const bytes = Number(execFileSync(process.execPath, run, { env, encoding: 'utf8' }))
+  t.ok(bytes > 0 && bytes < 8 * 2 ** 20, `${bytes}`)
+})
+
 t.test(
   'the service has more threads of libuv than pictures occupy, or as many as the operator wants',
   async (t) => {
