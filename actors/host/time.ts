@@ -35,7 +35,8 @@ export class Alarm {
 const GRAIN_MS = 50
 /** Long ones may come later, by less than the first of these whose moment has room. */
 const LONG_GRAINS_MS = [1_000, 250]
-const LONG_MS = 30_000
+/** Timers up to this are not long ones: no poll is held longer, and a key must get nothing once it has expired. */
+const SHORT_MS = 50_000
 /** More long ones in a moment would hold up others for as long as they take together. */
 const MOST_LONG = 16
 
@@ -86,7 +87,7 @@ export class Timers {
   /** What is done together finds the caches warm: a probe takes a quarter less of the processor than at a time of its own. */
   #dueAfter(delay: number): number {
     const at = this.#clock.steadyNow() + delay
-    const grains = delay < LONG_MS ? [] : LONG_GRAINS_MS
+    const grains = delay <= SHORT_MS ? [] : LONG_GRAINS_MS
     const moments = grains.map((grain) => roundedUp(at, grain))
     return moments.find((due) => this.#hasRoom(due)) ?? roundedUp(at, GRAIN_MS)
   }

@@ -125,12 +125,13 @@ t.test(
   },
 )
 
-t.test('a shorter one does not wait for the second', async (t) => {
+t.test('a shorter one, such as that of a held poll, does not wait for the second', async (t) => {
   const clock = new TestClock()
   const timers = new Timers(clock)
   const actor = keeper()
-  timers.schedule(actor, actor, { type: 'due' }, 29_960)
-  await clock.advance(30_009)
+  await clock.advance(110)
+  timers.schedule(actor, actor, { type: 'due' }, 50_000)
+  await clock.advance(50_049)
   t.same(kept(actor), ['due'])
 })
 
