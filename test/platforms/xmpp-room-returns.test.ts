@@ -1,11 +1,14 @@
 /** Rooms that the account falls out of by nobody's will: it goes back, and misses nothing. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { xml } from '@xmpp/client'
+import { type Element, xml } from '@xmpp/client'
 import t, { type Test } from 'tap'
+import type { IncomingMessage } from '../../src/platforms/xmpp/delivery.ts'
 import { Requests } from '../../src/platforms/xmpp/requests.ts'
 import { Entrance } from '../../src/platforms/xmpp/rooms/entrance.ts'
 import { removal } from '../../src/platforms/xmpp/rooms/reading.ts'
+import { Room, type RoomParts } from '../../src/platforms/xmpp/rooms/room.ts'
 import { Tending } from '../../src/platforms/xmpp/rooms/tending.ts'
+import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
 import { Prosody } from '../support/prosody.ts'
 import { patience } from './contract/recorder.ts'
@@ -21,6 +24,8 @@ const affiliation = (jid: string, value: string) =>
 const hiding = `<query xmlns="http://jabber.org/protocol/muc#owner"><x xmlns="jabber:x:data" type="submit">
   <field var="FORM_TYPE"><value>http://jabber.org/protocol/muc#roomconfig</value></field>
   <field var="muc#roomconfig_whois"><value>moderators</value></field></x></query>`
+
+const facts = { hasArchive: false, givesIds: true, showsAddresses: true }
 
 t.test('two on the way in do not shut each other out', async (t) => {
   const stream = { sendWhenUp: async () => undefined }
@@ -43,6 +48,51 @@ t.test('two on the way in do not shut each other out', async (t) => {
   const both = [1, 2].map(() => entrance.enter(undefined, patience()))
   welcome()
   await Promise.all(both)
+})
+
+t.test('what a room repeats keeps its time, behind a former subject as well', async (t) => {
+  const room = 'room@r.test'
+  const stamp = '2020-01-01T00:00:00Z'
+  const then = Date.parse(stamp) / 1000
+  const delayed = xml('delay', { xmlns: 'urn:xmpp:delay', from: room, stamp })
+  const orders: Readonly<Record<string, readonly Element[]>> = {
+    'the last subject has no time': [],
+    'the last subject has a time': [delayed],
+  }
+  for (const [order, time] of Object.entries(orders)) {
+    const told: IncomingMessage[] = []
+    const ledger = {
+      checkpoint: () => ({ at: then }),
+      commit: async (said: readonly IncomingMessage[]) => void told.push(...said),
+    }
+    const { promise: asked, resolve } = Promise.withResolvers<void>()
+    const stream = { sendWhenUp: async () => resolve() }
+    const parts = { own: 'me@here.test', nick: 'me', ledger, stream, sent: () => false }
+    const entered = new Room({ room }, facts, parts as unknown as RoomParts)
+    const says = (...words: Element[]) =>
+      entered.takeMessage(xml('message', { type: 'groupchat', from: `${room}/bob` }, ...words))
+    const joining = entered.join(facts, patience())
+    await asked
+    entered.takePresence(
+      xml(
+        'presence',
+        { from: `${room}/me` },
+        xml('x', 'http://jabber.org/protocol/muc#user', xml('status', { code: '110' })),
+      ),
+    )
+    says(xml('subject', {}, 'former'), delayed)
+    says(xml('body', {}, 'repeated'), delayed)
+    says(xml('subject', {}, 'last'), ...time)
+    says(xml('body', {}, 'new'))
+    says(xml('body', {}, 'backdated'), delayed)
+    await joining
+    await until(() => told.length === 5)
+    const [, repeated, , said, backdated] = told
+    t.match(repeated, { at: then, delayed: true }, order)
+    t.ok(said!.at > then)
+    t.match(backdated, { delayed: undefined }, 'once something new came, nobody says the time')
+    t.ok(backdated!.at > then)
+  }
 })
 
 t.test('a kick for technical reasons is no removal by somebody', async (t) => {

@@ -39,8 +39,11 @@ export class Entrance {
     return this.#isRepeating
   }
 
-  /** It comes after all that the room repeats. */
-  takeSubject() {
+  /**
+   * A message without the room's time comes after all that it repeats. Subjects say nothing of that: ejabberd repeats former
+   * ones among the messages, and Prosody gives a time to the last one.
+   */
+  takeNew() {
     this.#isRepeating = false
   }
 

@@ -264,10 +264,8 @@ export class Room implements RoomReader {
     if (this.archive.take(message)) return
     const { archived, at, ...delayed } = stampsOf(message, this.address, this.#entrance.isRepeating)
     const subject = message.getChildText('subject')
-    if (subject !== null && message.getChildText('body') === null) {
-      this.#subject = subject
-      this.#entrance.takeSubject()
-    }
+    if (subject !== null && message.getChildText('body') === null) this.#subject = subject
+    if (!delayed.delayed) this.#entrance.takeNew()
     const delivery = { ...this.#delivery(message, at, archived), ...delayed }
     const { id } = message.attrs
     if (id && delivery.own && this.#parts.sent(id)) this.#parts.reflected(delivery, id)
