@@ -70,13 +70,14 @@ t.test(
       '{"update_id":5, "update_id":6,"message":{"n":1}}',
       '{ "update_id":5,"message":{"n":1}, "update_id" : 6}',
       '{"message":{"n":1},"update_id":5,"update_id":6}',
+      '{"update_id":5,\n"message":{"n":1},"updat\\u0065\\u005Fid":6}',
     ]
     const body = `{"ok":true,"result":[${twice}]}`
     t.strictSame(
       read(body).map(({ id }) => id),
-      [6, 6, 6, 6],
+      [6, 6, 6, 6, 6],
     )
-    t.strictSame(shown(body), Array(4).fill('{"update_id":7,\n"message":{"n":1}}'))
+    t.strictSame(shown(body), Array(5).fill('{"update_id":7,\n"message":{"n":1}}'))
     const bare = '{"ok":true,"result":[{"update_id":5},{"update_id":6 }]}'
     t.strictSame(read(bare), [{ id: 5 }, { id: 6 }])
     t.strictSame(read('{"ok":true,"result":[ ]}'), [])

@@ -127,11 +127,14 @@ const isId = (value: unknown): value is string | number =>
 /** As servers write an update: its id, and what stands around it. */
 const USUAL_ID = /^(\{\s*"update_id"\s*:\s*)\d+(\s*,\s*)(?=")/
 
+/** A second id, or the letters of one as escapes. */
+const MORE_IDS = /"update_id"|\\u00[567]/
+
 /** The update as the log stores it: without its id, and with its white space. */
 function payloadIn(text: string): string {
   const usual = USUAL_ID.exec(text)
   // A second id would come behind the log's own, and readers take the last one.
-  if (!usual || text.includes('"update_id"', usual[0].length)) return payloadOfMembers(text)
+  if (!usual || MORE_IDS.test(text.slice(usual[0].length))) return payloadOfMembers(text)
   const [{ length }, before = '', between = ''] = usual
   // The bracket, and the white space before it.
   const end = text.slice(text.slice(0, -1).trimEnd().length)
