@@ -129,6 +129,24 @@ t.test('an account goes on after what cannot be read', async (t) => {
     t.strictSame(await reported('skipped'), ['changes'])
   })
 
+  await t.test('what a channel has of which only live posts are told', async (t) => {
+    const { person, friend, store, open } = await live(t, stage, options)
+    const channel = network.channel(friend, [person])
+    const post = (message: string) => network.delivery.send(friend, channel, { message })
+    const { session, reported } = await open({ recoverChannels: false })
+    await session.probe(patience())
+    post('before')
+    await store.message('before')
+    garble(['updates.getChannelDifference'], () => [NEWER])
+    person.isHushed = true
+    post('missed')
+    person.isHushed = false
+    post('after')
+    for (const text of ['missed', 'after']) t.notOk((await store.message(text)).recovered, text)
+    t.strictSame(await reported('skipped'), ['changes'])
+    t.strictSame(store.texts().toSorted(), ['after', 'before', 'missed'], 'each once')
+  })
+
   await t.test('an answer refuses its request', async (t) => {
     const { person, store, listen, write } = await live(t, stage, options)
     const { session } = await listen()

@@ -102,23 +102,29 @@ function joinedSince(
 type Place = Pick<tl.updates.RawChannelDifference, 'pts' | 'chats' | 'users' | 'timeout'>
 
 const UNCOUNTED = -1
+const NEVER = Number.POSITIVE_INFINITY
 
-/** Reads missed messages of a channel; returns them in the form of the network's own list up to this counter. */
+/**
+ * Reads missed messages of a channel; returns them in the form of the network's own list up to this counter. Where only live posts
+ * are told, it reads those since `liveSince`.
+ */
 async function readChannel(
   options: RecoveryOptions,
   channelId: number,
   { pts, chats, users, timeout }: Place,
+  liveSince = NEVER,
 ): Promise<tl.updates.RawChannelDifference> {
   const { calls, state, bounds, account, ending } = options
   const history = new History(calls, bounds, ending)
-  if (account.recoversChannels() || !(await isBroadcast(calls, channelId, chats))) {
+  const isWhole = account.recoversChannels() || !(await isBroadcast(calls, channelId, chats))
+  if (isWhole || liveSince < NEVER) {
     const since = { ...sinceOf(state, channelId), ...joinedOf(channelId, chats) }
     await history.read(nativeOf({ _: 'peerChannel', channelId }), since)
     history.tell(options)
     options.skipped('changes')
   }
   const listed = history.listed()
-  return {
+  const read: tl.updates.RawChannelDifference = {
     _: 'updates.channelDifference',
     final: true,
     pts,
@@ -128,6 +134,7 @@ async function readChannel(
     users: [...users, ...listed.users],
     ...(timeout !== undefined && { timeout }),
   }
+  return isWhole ? read : onlyLive(read, liveSince)
 }
 
 function joinedOf(channelId: number, chats: readonly tl.TypeChat[]) {
@@ -209,7 +216,7 @@ export class Recovery {
   /** The network does not know the stored counters. */
   #areCountersLost = false
   /** Unix time in seconds. */
-  #liveSince = Number.POSITIVE_INFINITY
+  #liveSince = NEVER
   /** How far the network's clock is ahead of this one, in seconds. */
   #ahead = 0
   #since = 0
@@ -345,7 +352,10 @@ export class Recovery {
       const request = { _: 'channels.getFullChannel', channel } as const
       const { fullChat, chats, users } = await calls.call(request, { signal, readsOnly: true })
       if (fullChat._ !== 'channelFull') throw cause
-      return readChannel(this.#options, channelId, { pts: fullChat.pts, chats, users })
+      const place = { pts: fullChat.pts, chats, users }
+      // A post that was told live may be behind the unreadable one.
+      const liveSince = isAnew ? NEVER : this.#liveSince + this.#ahead
+      return readChannel(this.#options, channelId, place, liveSince)
     }
   }
 
