@@ -119,6 +119,12 @@ const presentMemory = (): Memory => ({
   heap: getHeapStatistics().heap_size_limit,
 })
 
+function limitsOfThreads(maxOldGenerationSizeMb: number): ResourceLimits {
+  // The launcher's least size is for the main thread, which has it by now; each thread would begin with it as well.
+  setFlagsFromString('--min-semi-space-size=0')
+  return { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: 8 }
+}
+
 /** How many that take so many bytes each have room outside the heap, once it is full: one in any case, and `most` at most. */
 export function placesFor(bytes: number, most: number, memory = presentMemory()): number {
   const { constrained, total, heap } = memory
@@ -139,9 +145,7 @@ export function createPool({
   heapMegabytes = 128,
   logger,
 }: PoolOptions = {}): MediaPool {
-  const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 8 }
-  // The launcher's least size is for the main thread, which has it by now; each thread here would begin with it as well.
-  setFlagsFromString('--min-semi-space-size=0')
+  const resourceLimits = limitsOfThreads(heapMegabytes)
   const pool = new Piscina({ ...common, resourceLimits, maxThreads: threads, maxQueue: queue })
   const run = runsOn(pool, logger)
   /** In place of a thread that was killed, Piscina begins another only for a task that comes later. */
