@@ -17,9 +17,9 @@ const broken: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   'a form that nobody knows': () => NEWER,
   'half of an object': (body) => body.subarray(0, (body.length >> 3) << 2),
   'no archive': () => zipped(Buffer.from('no archive')),
-  // The library's own limit is that of the heap.
-  'an archive that unpacks to a multiple of the memory': () =>
-    zipped(gzipSync(Buffer.alloc(80 << 20))),
+  // It begins with what can be read, so that only its length is wrong. The library's own limit is that of the heap.
+  'an archive that unpacks to a multiple of the memory': (body) =>
+    zipped(gzipSync(Buffer.concat([body, Buffer.alloc(80 << 20)]))),
 }
 
 t.test('an account goes on after what cannot be read', async (t) => {
