@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { TlBinaryReader } from '@mtcute/core/utils.js'
 import t from 'tap'
 import type { RequestFailed } from '../../machines/model/failure.ts'
+import { until } from '../support/client.ts'
 import { Writer } from '../support/telegram-dc/writer.ts'
 import { patience, run } from './contract/recorder.ts'
 import { live } from './telegram/live.ts'
@@ -145,6 +146,25 @@ t.test('an account goes on after what cannot be read', async (t) => {
     for (const text of ['missed', 'after']) t.notOk((await store.message(text)).recovered, text)
     t.strictSame(await reported('skipped'), ['changes'])
     t.strictSame(store.texts().toSorted(), ['after', 'before', 'missed'], 'each once')
+  })
+
+  await t.test('a list that never comes is asked for again, and probes fail', async (t) => {
+    const slow = { answerMilliseconds: 2_000 }
+    const { person, store, listen, write } = await live(t, stage, slow)
+    const { session } = await listen()
+    garble(['updates.getDifference'], () => [])
+    person.isHushed = true
+    write('missed')
+    person.isHushed = false
+    const probe = () => session.probe(patience()).catch((cause: RequestFailed) => cause)
+    const refused = await until(async () => {
+      const outcome = await probe()
+      return typeof outcome !== 'number' && outcome
+    })
+    t.match(refused, { failure: { description: 'Telegram does not tell what was missed' } })
+    network.habits.garbles = undefined
+    await until(async () => typeof (await probe()) === 'number')
+    await store.message('missed')
   })
 
   await t.test('an answer refuses its request', async (t) => {

@@ -96,6 +96,12 @@ export class Calls {
     }
   }
 
+  /** For what the library asks by itself, without a limit of time. Rejects with its errors. */
+  async inTime<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const { ending, milliseconds } = this.#options
+    return limited([ending], milliseconds, (limit) => unlessAborted(work(limit), limit))
+  }
+
   /** Makes the network's reference of a person or a chat. */
   async peer(native: string, signal: AbortSignal): Promise<tl.TypeInputPeer> {
     const id = Number(native)

@@ -220,22 +220,30 @@ export class Recovery {
   /** How far the network's clock is ahead of this one, in seconds. */
   #ahead = 0
   #since = 0
+  #failures = 0
 
   constructor(options: RecoveryOptions) {
     this.#options = options
-    const { client } = options
+    const { calls, client } = options
     const call = client.call.bind(client)
     const filling: TelegramClient['call'] = async (request, params) => {
-      const ask = () => call(request, params)
+      // The library asks for no other list while it waits for one.
+      const ask = () => calls.inTime((abortSignal) => call(request, { ...params, abortSignal }))
       type Answer = Awaited<ReturnType<typeof ask>>
       if (request._ === 'updates.getDifference') {
-        return this.#difference(request, ask as Asking<tl.updates.TypeDifference>) as Answer
+        const asking = ask as Asking<tl.updates.TypeDifference>
+        const answer = await this.#difference(request, asking).catch((cause) => {
+          this.#failures += 1
+          throw cause
+        })
+        this.#failures = 0
+        return answer as Answer
       }
       if (request._ === 'updates.getChannelDifference') {
         const asking = ask as Asking<tl.updates.TypeChannelDifference>
         return this.#channelDifference(request, asking) as Answer
       }
-      const answer = await ask()
+      const answer = await call(request, params)
       if (request._ === 'updates.getState') this.#readClock((answer as tl.updates.RawState).date)
       return answer
     }
@@ -261,6 +269,11 @@ export class Recovery {
   /** From when on this session is told what happens: by the network's clock, Unix time in seconds. */
   get since(): number {
     return this.#since
+  }
+
+  /** How many times in a row what was missed could not be learned. */
+  get failures(): number {
+    return this.#failures
   }
 
   /** From now on the network pushes updates. */
@@ -312,8 +325,7 @@ export class Recovery {
   ): Promise<tl.updates.TypeChannelDifference> {
     const { channel } = request
     if (channel._ !== 'inputChannel') return ask()
-    const { channelId } = channel
-    const { state } = this.#options
+    const [{ channelId }, { state }] = [channel, this.#options]
     try {
       return await this.#readListed(channel, ask)
     } catch (cause) {

@@ -7,7 +7,7 @@ import {
   type Session,
   type SessionReport,
 } from '../../../actors/ports/platform.ts'
-import { RequestFailed } from '../../../machines/model/failure.ts'
+import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { sessionOver } from '../kit/failures.ts'
 import { type Ending, SessionLife } from '../kit/session-life.ts'
@@ -56,6 +56,8 @@ function lossOf(cause: unknown): Ending {
 }
 
 const SIGN_OUT_MS = 5_000
+/** So often in a row the account may fail to learn what it missed; then nothing may come in, whatever else is answered. */
+const MOST_FAILURES = 2
 
 export class TelegramSession implements Session {
   readonly #options: SessionOptions
@@ -116,8 +118,11 @@ export class TelegramSession implements Session {
     const { calls, client, recovery } = this.#parts
     const { pts } = await calls.call({ _: 'updates.getState' }, { signal, readsOnly: true })
     const latency = performance.now() - began
-    if (pts > (client.updates?.pts ?? pts)) client.updates?.catchUp()
+    if (recovery.failures > 0 || pts > (client.updates?.pts ?? pts)) client.updates?.catchUp()
     recovery.resume()
+    if (recovery.failures >= MOST_FAILURES) {
+      throw failed('timeout', 'Telegram does not tell what was missed', { reason: 'no_answer' })
+    }
     return latency
   }
 
