@@ -5,7 +5,7 @@ import { noteDisk } from '../alerts/rules.ts'
 import { AlertSettingsStore } from '../alerts/settings.ts'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
-import { createGuardedAgent } from '../net/guard.ts'
+import { createGuardedAgent, SHORT_ANSWER_BYTES } from '../net/guard.ts'
 import { openMailer } from '../net/mail.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Logger } from '../observability/logger.ts'
@@ -31,7 +31,11 @@ export function openAlerts(parts: AlertsParts, opened: AsyncDisposableStack) {
   const { config, storage, core, services, nodes, logger } = parts
   const { db, vault } = storage
   const { allowPrivate, timeoutMs } = config.webhooks
-  const agent = createGuardedAgent({ allowPrivate, connections: 4 })
+  const agent = createGuardedAgent({
+    allowPrivate,
+    connections: 4,
+    answerBytes: SHORT_ANSWER_BYTES,
+  })
   opened.defer(() => agent.destroy())
   const mailer = config.mail && openMailer(config.mail.url, MAIL_MS)
   opened.defer(() => mailer?.close())

@@ -240,7 +240,7 @@ function guardedConnector(options: GuardOptions): buildConnector.connector {
       options.connected?.(remoteAddress)
       // Node.js tells of broken encryption and goes on, and the client waits for the end of the connection.
       socket.on('error', () => socket.destroy())
-      callback(null, passingOverContinue(socket, answerBytes))
+      callback(null, guardedAnswers(socket, answerBytes))
     })
   }
 }
@@ -253,8 +253,14 @@ const STATUS_AT = 'HTTP/1.1 '.length
 const ONE = 0x31
 const HEAD_END = '\r\n\r\n'
 
-/** Some servers send `100 Continue` though nobody waits for it. The client takes that for a broken answer, and passes over 102. */
-function passingOverContinue<Connection extends Socket>(
+/** Of answers that are read for a few words: many times what these may hold, since they may come in single bytes. */
+export const SHORT_ANSWER_BYTES = 2 * 1024 * 1024
+
+/**
+ * Ends a connection over which an answer has more than `most` bytes. Some servers send `100 Continue` though nobody waits for it:
+ * the client takes that for a broken answer, and passes over 102.
+ */
+function guardedAnswers<Connection extends Socket>(
   socket: Connection,
   most = Number.POSITIVE_INFINITY,
 ): Connection {

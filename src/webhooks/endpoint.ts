@@ -11,7 +11,7 @@ import type {
 } from '../../actors/ports/webhooks.ts'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
-import { GuardedConnections, type GuardOptions } from '../net/guard.ts'
+import { GuardedConnections, type GuardOptions, SHORT_ANSWER_BYTES } from '../net/guard.ts'
 import { shownUrl, webhookUrl } from './address.ts'
 import type { DeliveryPlace } from './delivery-log.ts'
 import { type EndpointReply, Exchange, type ExchangeResult, TIMED_OUT } from './exchange.ts'
@@ -44,8 +44,6 @@ export class Connections {
 }
 
 const CONNECT_MS = 5_000
-/** Many times what an answer may hold, since it may come in single bytes. */
-const ANSWER_BYTES = 2 * 1024 * 1024
 const HEADERS = { 'content-type': 'application/json', 'accept-encoding': 'gzip, deflate' }
 
 export interface EndpointParts {
@@ -122,7 +120,7 @@ export class Endpoint implements WebhookEndpoint {
       ...guard,
       connections: target.maxConnections,
       connectTimeoutMs: Math.min(CONNECT_MS, timeoutMs),
-      answerBytes: ANSWER_BYTES,
+      answerBytes: SHORT_ANSWER_BYTES,
       ...(target.certificate !== undefined && { ca: target.certificate }),
       ...(target.ipAddress !== undefined && { pinnedAddress: target.ipAddress }),
       connected: (address) => {

@@ -9,6 +9,7 @@ import type { HttpOptions } from '../../src/accounts/senders/sender.ts'
 import { kavenegar, twilio } from '../../src/config/sender.ts'
 import { PermanentFailure } from '../../src/jobs/jobs.ts'
 import { until } from '../support/client.ts'
+import { flood } from '../support/flood.ts'
 
 const message = {
   id: 'c1',
@@ -183,6 +184,19 @@ t.test('an interim answer that nobody asked for is no failure, and no other mess
   await send({ expect: '"status":"ok"' })
   t.equal(got.length, 1)
 })
+
+t.test(
+  'what comes behind a yes without end, and brings nothing, ends the connection',
+  async (t) => {
+    let written = () => 0
+    const { send } = await provider(t, ({ socket }) => {
+      const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;'
+      if (socket) written = flood(socket, head, Buffer.alloc(65_536, '0'))
+    })
+    await send({}, 20_000)
+    t.ok(written() > 0 && written() < 20_000_000, `${written()} bytes were written`)
+  },
+)
 
 t.test('an answer without the expected words is a failure', async (t) => {
   const { send } = await provider(t, ok)

@@ -4,6 +4,7 @@ import { TlBinaryReader } from '@mtcute/core/utils.js'
 import t from 'tap'
 import type { RequestFailed } from '../../machines/model/failure.ts'
 import { until } from '../support/client.ts'
+import type { Person } from '../support/telegram-dc/people.ts'
 import { Writer } from '../support/telegram-dc/writer.ts'
 import { patience, run } from './contract/recorder.ts'
 import { live } from './telegram/live.ts'
@@ -21,6 +22,13 @@ const broken: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   // It begins with what can be read, so that only its length is wrong. The library's own limit is that of the heap.
   'an archive that unpacks to a multiple of the memory': (body) =>
     zipped(gzipSync(Buffer.concat([body, Buffer.alloc(80 << 20)]))),
+}
+
+/** What is said meanwhile is not told to the person's devices. */
+function unheard(person: Person, say: () => void) {
+  person.isHushed = true
+  say()
+  person.isHushed = false
 }
 
 t.test('an account goes on after what cannot be read', async (t) => {
@@ -72,9 +80,7 @@ t.test('an account goes on after what cannot be read', async (t) => {
     const { person, store, listen, write } = await live(t, stage, options)
     const { session, reported } = await listen()
     garble(['updates.getDifference'], () => [NEWER])
-    person.isHushed = true
-    write('missed')
-    person.isHushed = false
+    unheard(person, () => write('missed'))
     const asked = network.requests('updates.getDifference')
     await session.probe(patience())
     await store.message('missed')
@@ -89,9 +95,7 @@ t.test('an account goes on after what cannot be read', async (t) => {
     const { person, store, listen, write } = await live(t, stage, options)
     const { session, reports } = await listen()
     garble(['updates.getDifference', 'messages.getDialogs'], () => [NEWER])
-    person.isHushed = true
-    write('missed')
-    person.isHushed = false
+    unheard(person, () => write('missed'))
     await session.probe(patience())
     await store.until(() => reports.filter(([name]) => name === 'skipped').length > 1 || undefined)
     const skipped = reports.flatMap(([name, what]) => (name === 'skipped' ? [what] : []))
@@ -104,9 +108,7 @@ t.test('an account goes on after what cannot be read', async (t) => {
     const { person, store, listen, write } = await live(t, stage, options)
     const { session, reported } = await listen()
     garble(['updates.getDifference', 'messages.getHistory'], () => [NEWER])
-    person.isHushed = true
-    write('missed')
-    person.isHushed = false
+    unheard(person, () => write('missed'))
     await session.probe(patience())
     t.strictSame(await reported('skipped'), ['messages'])
     write('after')
@@ -121,9 +123,7 @@ t.test('an account goes on after what cannot be read', async (t) => {
     post('before')
     await store.message('before')
     garble(['updates.getChannelDifference'], () => [NEWER])
-    person.isHushed = true
-    post('missed')
-    person.isHushed = false
+    unheard(person, () => post('missed'))
     post('after')
     await store.message('missed')
     await store.message('after')
@@ -139,9 +139,7 @@ t.test('an account goes on after what cannot be read', async (t) => {
     post('before')
     await store.message('before')
     garble(['updates.getChannelDifference'], () => [NEWER])
-    person.isHushed = true
-    post('missed')
-    person.isHushed = false
+    unheard(person, () => post('missed'))
     post('after')
     for (const text of ['missed', 'after']) t.notOk((await store.message(text)).recovered, text)
     t.strictSame(await reported('skipped'), ['changes'])
@@ -153,9 +151,7 @@ t.test('an account goes on after what cannot be read', async (t) => {
     const { person, store, listen, write } = await live(t, stage, slow)
     const { session } = await listen()
     garble(['updates.getDifference'], () => [])
-    person.isHushed = true
-    write('missed')
-    person.isHushed = false
+    unheard(person, () => write('missed'))
     const probe = () => session.probe(patience()).catch((cause: RequestFailed) => cause)
     const refused = await until(async () => {
       const outcome = await probe()

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import type { ExchangeResult } from '../../src/webhooks/exchange.ts'
 import { until } from '../support/client.ts'
+import { flood } from '../support/flood.ts'
 import { endpointParts } from './parts.ts'
 
 const LIMIT_MS = 1_000
@@ -60,18 +61,13 @@ async function attempt(
 t.test('interim answers without end end the attempt', async (t) => {
   for (const head of ['100 Continue', '102 Processing', '103 Early Hints']) {
     const heads = Buffer.from(`HTTP/1.1 ${head}\r\n\r\n`.repeat(2_000))
-    let written = 0
+    let written = () => 0
     const { error, sockets } = await attempt(t, (socket) => {
-      const more = () => {
-        do written += heads.length
-        while (!socket.destroyed && socket.write(heads))
-      }
-      socket.on('drain', more)
-      more()
+      written = flood(socket, '', heads)
     })
     t.equal(error, "The header of the webhook's answer is too long", head)
     await until(() => sockets.size === 0)
-    t.ok(written < 20_000_000, `${written} bytes were written`)
+    t.ok(written() < 20_000_000, `${written()} bytes were written`)
   }
 })
 
@@ -92,20 +88,14 @@ t.test('what comes without end and brings nothing ends the attempt', async (t) =
     [`${CHUNKED}0;`, piece],
   ]
   for (const [head, more] of cases) {
-    let written = 0
-    const flood = (socket: Socket) => {
-      socket.write(head)
-      const pour = () => {
-        do written += more.length
-        while (!socket.destroyed && socket.write(more))
-      }
-      socket.on('drain', pour)
-      pour()
+    let written = () => 0
+    const pour = (socket: Socket) => {
+      written = flood(socket, head, more)
     }
-    const { error, sockets } = await attempt(t, flood, { limitMs: 10 * LIMIT_MS })
+    const { error, sockets } = await attempt(t, pour, { limitMs: 10 * LIMIT_MS })
     t.equal(error, "The webhook's answer is too long", head)
     await until(() => sockets.size === 0)
-    t.ok(written < 20_000_000, `${written} bytes were written`)
+    t.ok(written() < 20_000_000, `${written()} bytes were written`)
   }
 })
 

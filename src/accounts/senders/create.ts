@@ -3,7 +3,7 @@
 import { request } from 'undici'
 import { PermanentFailure } from '../../jobs/jobs.ts'
 import { beginningOf } from '../../net/fetch.ts'
-import { createGuardedAgent } from '../../net/guard.ts'
+import { createGuardedAgent, SHORT_ANSWER_BYTES } from '../../net/guard.ts'
 import { openMailer } from '../../net/mail.ts'
 import {
   type CodeMessage,
@@ -50,7 +50,7 @@ export function httpSender(options: HttpOptions): OtpSender {
   const headers = lowerCaseNames(options.headers ?? {})
   const escaped = escapeFor(headers['content-type'] ?? '')
   // Redirects are not followed, since they would carry the key. The operator names the provider, wherever it is.
-  const dispatcher = createGuardedAgent({ allowPrivate: true })
+  const dispatcher = createGuardedAgent({ allowPrivate: true, answerBytes: SHORT_ANSWER_BYTES })
 
   const post = (message: CodeMessage, signal: AbortSignal) =>
     request(fill(options.url, message, encodeURIComponent), {
