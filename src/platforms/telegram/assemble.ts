@@ -114,7 +114,7 @@ export function assemble(
   return { client, calls, intake, locations, state, recovery }
 }
 
-/** A request is refused with what cannot be read; of the rest nobody else hears. */
+/** Tells the operator what cannot be read. Only a request hears of it by itself: it is refused. */
 function tellingUnread(logger: Logger, account: string, skipped: (what: Skipped) => void) {
   const said = throttled(ONE_GAP_MS, (method: string) =>
     logger.warn({ account, method }, 'what the network says cannot be read'),

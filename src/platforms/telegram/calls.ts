@@ -96,7 +96,7 @@ export class Calls {
     }
   }
 
-  /** For what the library asks by itself, without a limit of time. Rejects with its errors. */
+  /** Gives a question that the library asks by itself the time limit of every request. Rejects with the library's errors. */
   async inTime<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const { ending, milliseconds } = this.#options
     return limited([ending], milliseconds, (limit) => unlessAborted(work(limit), limit))

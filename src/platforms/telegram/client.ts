@@ -100,7 +100,7 @@ export async function signOut(client: TelegramClient, signal: AbortSignal): Prom
   }
 }
 
-/** What one packet may unpack to. */
+/** What one packet may unpack to, in bytes. */
 const LONGEST_CONTENT = 64 << 20
 
 /** The library reads its compiled part from the disk for each client that has a provider of its own, and hashes by way of streams. */

@@ -145,7 +145,7 @@ export function stampsOf(message: Element, room: string, isRepeating: boolean): 
   return { archived, at, ...(delay && { delayed: true }) }
 }
 
-/** The room's own comes last. */
+/** The room adds its own time behind those that people have made up. */
 const delayOf = (message: Element, room: string): Element | undefined =>
   message
     .getChildren('delay', ns.delay)
