@@ -327,18 +327,19 @@ async function xmpp(stage: Stage, opened: AsyncDisposableStack): Promise<Network
     bare: bare('alone', 'sendSafely'),
     unconfirmed: bare('alone', 'send'),
     storing: bare('storing', 'sendSafely'),
-    lone: await openLone(service, linked, client, `friend@${domain}`),
+    lone: openLone(service, linked, client, `friend@${domain}`),
     targets: { sent: 12, received: 2 },
   }
 }
 
-async function openLone(
+function openLone(
   service: Service,
   linked: { readonly key: string; readonly chatId: number },
   client: (username: string) => Child,
   to: string,
-): Promise<Lone> {
-  const connection = await Connection.open(service.port)
+): Lone {
+  // Opened by the first message: the turns before it take longer than the server keeps an idle connection.
+  let opening: Promise<Connection> | undefined
   const request = requestOf(linked)
   const until = async (send: () => Promise<number>) => {
     const [came, began] = await Promise.all([client('friend').ask<number>('next'), send()])
@@ -351,11 +352,13 @@ async function openLone(
     same: byLibrary(true),
     ours: () =>
       until(async () => {
+        opening ??= Connection.open(service.port)
+        const connection = await opening
         const began = now()
         await connection.request(request)
         return began
       }),
-    close: () => connection.close(),
+    close: () => void opening?.then((connection) => connection.close()),
   }
 }
 

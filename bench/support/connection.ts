@@ -26,6 +26,8 @@ export class Connection {
 
   /** The body of the answer, which has to be a success. One request at a time. */
   request(request: string | Buffer): Promise<Buffer> {
+    // The server closes a connection that nobody uses, and a write to it says nothing.
+    if (this.#socket.destroyed) return Promise.reject(new Error('the connection was closed'))
     this.#waiting = Promise.withResolvers()
     this.#socket.write(request)
     return this.#waiting.promise
