@@ -257,7 +257,7 @@ export class CredentialEffects {
     }
     within(timing.probeTakes, leaving.signal, (signal) => this.#roundTrip(signal))
       .then(
-        (latencyMs) => answer({ type: 'probe.passed', latencyMs }, true, latencyMs),
+        (latencyMs) => answer({ type: 'probe.passed' }, true, latencyMs),
         () => answer({ type: 'probe.failed' }, false),
       )
       .catch((cause) => this.onDefect(cause))

@@ -349,7 +349,6 @@ export interface PassedFile {
 export interface FileStream {
   readonly stream: ReadableStream<Uint8Array>
   readonly size?: number
-  readonly mime?: string
   /** The name that its sender gave it; shown to people, never used as a path. */
   readonly name?: string
 }

@@ -89,7 +89,7 @@ type EffectEvent =
   | { readonly type: 'turn.granted' }
   /** The database takes writes again, or may do so. */
   | { readonly type: 'storage.recovered' }
-  | { readonly type: 'probe.passed'; readonly latencyMs: number }
+  | { readonly type: 'probe.passed' }
   | { readonly type: 'probe.failed' }
   | { readonly type: 'deletion.stored' }
   | { readonly type: 'deletion.failed' }

@@ -28,7 +28,6 @@ export interface Chat extends ChatDetails {
   readonly lastName?: string
   readonly username?: string
   readonly description?: string
-  readonly memberCount?: number
   readonly photo?: Media
   readonly inviteLink?: string
   /** The newest pinned message, if the network gives it. */

@@ -5,7 +5,6 @@ export interface Person {
   readonly firstName: string
   readonly lastName?: string
   readonly username?: string
-  readonly phone?: string
   readonly languageCode?: string
   readonly isBot?: boolean
   /** Has paid for the network's additional features, or was given them. */

@@ -198,11 +198,11 @@ const bytesOf = (stream: ReadableStream<Uint8Array>) => new Response(stream).tex
 t.test('a file begins where it is wanted, with and without ranges on the server', async (t) => {
   const answer = (status: number, text: string, headers: Record<string, string> = {}) => ({
     status,
-    headers: { 'content-length': `${text.length}`, 'content-type': 'text/plain', ...headers },
+    headers: { 'content-length': `${text.length}`, ...headers },
     body: Readable.from([Buffer.from(text)]),
   })
   const whole = fileIn(answer(200, 'abcdef'), 2, { name: 'a.txt' })
-  t.match(whole, { size: 6, mime: 'text/plain', name: 'a.txt' })
+  t.match(whole, { size: 6, name: 'a.txt' })
   t.equal(await bytesOf(whole!.stream), 'cdef')
   const part = fileIn(answer(206, 'cdef'), 2, {})
   t.equal(part?.size, 6)

@@ -130,7 +130,7 @@ export async function download(
 ): Promise<FileStream> {
   const name = parseFileName(native)
   if (name.of === 'upload' || name.of === 'photo') throw gone()
-  const { location, centre, size, mime, fileName } =
+  const { location, centre, size, fileName } =
     name.of === 'peer'
       ? { location: await pictureLocation(calls, name, signal), centre: undefined }
       : fileLocation(await locate(calls, name, signal), name.size)
@@ -154,7 +154,6 @@ export async function download(
   return {
     stream: webStreamOf(without(offset % STEP, pieces), (reason) => left.abort(reason)),
     ...(size !== undefined && { size }),
-    ...(mime !== undefined && { mime }),
     ...(fileName !== undefined && { name: fileName }),
   }
 }
@@ -285,13 +284,13 @@ function fileLocation(file: Located, size = '') {
     const shown = file.sizes.find((one) => 'type' in one && one.type === size)
     const bytes = shown?._ === 'photoSize' && shown.size >= 0 ? shown.size : undefined
     const location = { _: 'inputPhotoFileLocation', ...facts } as const
-    return { location, centre, mime: 'image/jpeg', ...(bytes !== undefined && { size: bytes }) }
+    return { location, centre, ...(bytes !== undefined && { size: bytes }) }
   }
   const location = { _: 'inputDocumentFileLocation', ...facts } as const
-  if (size !== '') return { location, centre, mime: 'image/jpeg' }
+  if (size !== '') return { location, centre }
   const fileName = file.attributes.find((one) => one._ === 'documentAttributeFilename')?.fileName
   const bytes = file.size >= 0 ? file.size : undefined
-  return { location, centre, size: bytes, mime: file.mimeType, fileName }
+  return { location, centre, size: bytes, fileName }
 }
 
 async function pictureLocation(calls: Calls, { chat, id, size }: FileName, signal: AbortSignal) {

@@ -62,16 +62,13 @@ export async function resolvePhone(
 interface Found {
   readonly person: PersonRow | null
   readonly chat: ChatRow | null
-  readonly members: number
 }
 
 const finding = (person: string, chat: string) => `
-  select ${personJson('p')} as person, null::jsonb as chat, 2 as members
+  select ${personJson('p')} as person, null::jsonb as chat
   from sandbox_person p where ${person}
   union all
-  select null, ${chatJson('c')}, (select count(*)::int from sandbox_member n
-    where n.chat_id = c.id and n.role not in ('left', 'kicked'))
-  from sandbox_chat c where ${chat}`
+  select null, ${chatJson('c')} from sandbox_chat c where ${chat}`
 
 /** Finds a chat or person of the network by the public name, given without the at sign. */
 export async function findByName(
@@ -111,8 +108,7 @@ async function assertNotOut(db: Queryable, viewer: number, native: number): Prom
 function chatFrom([first]: readonly Found[]): Chat {
   if (first?.person) return privateChatWith(first.person)
   if (!first?.chat) throw notFound('chat')
-  const members = first.chat.kind === 'channel' ? undefined : first.members
-  return { ...chatOf(first.chat, null), ...(members !== undefined && { memberCount: members }) }
+  return chatOf(first.chat, null)
 }
 
 interface GroupRow {

@@ -60,9 +60,9 @@ export async function openFile(
     [network, native],
   )
   if (!known) throw wrongFile()
-  const { stream, size, mime } = await media.open(native, range).catch(missing)
+  const { stream, size } = await media.open(native, range).catch(missing)
   const { name } = known
-  return { stream: webStream(addAbortSignal(signal, stream)), size, mime, ...(name && { name }) }
+  return { stream: webStream(addAbortSignal(signal, stream)), size, ...(name && { name }) }
 }
 
 /** A file that was sent once can be sent again by its name. Any size of a photo stands for the whole photo. */

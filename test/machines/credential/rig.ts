@@ -15,7 +15,7 @@ export const nothing: ReceiveSettings = {
 
 export const granted: CredentialEvent = { type: 'turn.granted' }
 export const opened: CredentialEvent = { type: 'session.opened' }
-export const passed: CredentialEvent = { type: 'probe.passed', latencyMs: 12 }
+export const passed: CredentialEvent = { type: 'probe.passed' }
 export const probeFailed: CredentialEvent = { type: 'probe.failed' }
 export const lost: CredentialEvent = { type: 'session.lost', reason: 'network' }
 export const lostToStorage: CredentialEvent = { type: 'session.lost', reason: 'storage' }

@@ -99,7 +99,6 @@ async function groupOrChannel(
   const chat = chatOf(peer, view)
   const raw = view.peers.chats.get(fullChat.id)
   const invite = fullChat.exportedInvite
-  const count = countIn(fullChat)
   const picture = raw && 'photo' in raw ? pictureOf(chat.native, raw.photo) : undefined
   const needsApproval = raw?._ === 'channel' && raw.joinRequest && { needsApproval: true }
   const rights = raw && 'defaultBannedRights' in raw ? raw.defaultBannedRights : undefined
@@ -107,7 +106,6 @@ async function groupOrChannel(
     ...chat,
     ...(await parentOf(context, raw, view)),
     ...(fullChat.about && { description: fullChat.about }),
-    ...(count !== undefined && { memberCount: count }),
     ...(picture && { photo: picture }),
     ...(invite?._ === 'chatInviteExported' && { inviteLink: invite.link }),
     ...(rights && { permissions: permissionsOf(rights) }),

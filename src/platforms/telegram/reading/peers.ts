@@ -29,7 +29,6 @@ function personOf(user: tl.TypeUser): Person {
     firstName: user.deleted ? '' : (user.firstName ?? user.lastName ?? NAMELESS),
     ...(user.firstName && user.lastName && { lastName: user.lastName }),
     ...(username && { username }),
-    ...(user.phone && { phone: `+${user.phone}` }),
     ...(user.langCode && { languageCode: user.langCode }),
     ...(user.bot && { isBot: true }),
     ...(user.premium && { isPremium: true }),

@@ -69,12 +69,10 @@ export function fileIn(
   const isPart = status === 206
   const length = Number(headers['content-length'])
   const size = Number.isSafeInteger(length) ? length + (isPart ? offset : 0) : undefined
-  const type = headers['content-type']
   return {
     // A server that does not know ranges sends everything: the bytes before the offset are skipped.
     stream: webStream(body, isPart ? 0 : offset),
     ...(size !== undefined && { size }),
-    ...(typeof type === 'string' && { mime: type }),
     ...(name && { name }),
   }
 }

@@ -112,7 +112,6 @@ export class Room implements RoomReader {
       title: this.#facts.title ?? this.address,
       username: this.address,
       ...(description && { description }),
-      ...(this.#occupants.count > 0 && { memberCount: this.#occupants.count }),
     }
   }
 
