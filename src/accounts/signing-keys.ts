@@ -97,12 +97,6 @@ export class SigningKeys {
     await this.#db.records((em) => em.nativeDelete(SigningKey, { expiresAt: { $lte: now } }))
   }
 
-  /** For emergencies: voids every token signed with this key, on other nodes after a few seconds. */
-  async drop(kid: string): Promise<void> {
-    await this.#db.records((em) => em.nativeDelete(SigningKey, { kid }))
-    this.#loaded = undefined
-  }
-
   /** Where no key signs yet, a node whose clock is behind takes one that another node has just made. */
   async #signing(): Promise<SigningKey | undefined> {
     const rows = await this.#rows()

@@ -3,7 +3,7 @@ import { failed } from '../../machines/model/failure.ts'
 import { noteChange } from '../audit/log.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
-import { type Clock, secondsAfter } from './clock.ts'
+import { secondsAfter } from './clock.ts'
 import { phoneIndex } from './phone.ts'
 import { phonePlaceOf } from './users.ts'
 
@@ -29,18 +29,15 @@ interface StaffOptions {
   readonly db: Database
   readonly vault: Pick<Vault, 'derive'>
   readonly phones: Readonly<Record<Role, readonly string[]>>
-  readonly clock?: Clock
 }
 
 export class Staff {
   readonly #db: Database
-  readonly #clock: Clock
   readonly #indexes: Readonly<Record<Role, readonly Buffer[]>>
 
-  constructor({ db, vault, phones, clock = () => new Date() }: StaffOptions) {
+  constructor({ db, vault, phones }: StaffOptions) {
     const indexOf = phoneIndex(vault)
     this.#db = db
-    this.#clock = clock
     this.#indexes = {
       operator: phones.operator.map(indexOf),
       support: phones.support.map(indexOf),
@@ -82,14 +79,14 @@ export class Staff {
     const [found] = await this.#db.query<{ until: Date | null }>(unmasked, [
       staffId,
       userId,
-      this.#clock(),
+      new Date(),
     ])
     return found?.until ?? undefined
   }
 
   /** Shows texts and phones of one user for a while. The user reads in the audit log who looked, and why. */
   async unmask(staffId: number, userId: number, reason: string): Promise<Date> {
-    const until = secondsAfter(this.#clock(), UNMASKED_SECONDS)
+    const until = secondsAfter(new Date(), UNMASKED_SECONDS)
     await this.#db.transaction(async (tx) => {
       const added = await tx.query(unmask, [staffId, userId, until])
       if (added.length === 0) throw failed('not_found')
@@ -169,12 +166,10 @@ const find = `
 export class StaffUsers {
   readonly #db: Database
   readonly #vault: Vault
-  readonly #clock: Clock
 
-  constructor(db: Database, vault: Vault, clock: Clock = () => new Date()) {
+  constructor(db: Database, vault: Vault) {
     this.#db = db
     this.#vault = vault
-    this.#clock = clock
   }
 
   /** Newest first. */
@@ -182,7 +177,7 @@ export class StaffUsers {
     const { staffId, phone, userId, credentialId, apiKeyId, before, limit } = query
     const index = phone === undefined ? null : phoneIndex(this.#vault)(phone)
     const given = [index, userId, credentialId, apiKeyId, before].map((one) => one ?? null)
-    const rows = await this.#db.query<Row>(find, [...given, limit, staffId, this.#clock()])
+    const rows = await this.#db.query<Row>(find, [...given, limit, staffId, new Date()])
     return await Promise.all(
       rows.map(async ({ phoneSealed, ...user }) => ({
         ...user,

@@ -12,9 +12,9 @@ interface MemberSpan extends Span {
   readonly start: number
 }
 
-/** The members of the object that begins at or after `start`, each with the place of its value. */
-export function memberSpans(text: string, start = 0): MemberSpan[] {
-  return partsOf(text, text.indexOf('{', start)).map(({ from, to }) => {
+/** The members of the first object, each with the place of its value. */
+export function memberSpans(text: string): MemberSpan[] {
+  return partsOf(text, text.indexOf('{')).map(({ from, to }) => {
     const opening = text.indexOf('"', from)
     const closing = closingQuote(text, opening)
     const name = JSON.parse(text.slice(opening, closing + 1)) as string

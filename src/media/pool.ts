@@ -87,7 +87,6 @@ export interface MediaPool extends Runner {
 
 interface PoolOptions {
   readonly threads?: number
-  readonly queue?: number
   readonly taskTakes?: number
   /** Bytes are outside the heap: a small heap is enough, and keeps garbage small. */
   readonly heapMegabytes?: number
@@ -95,6 +94,9 @@ interface PoolOptions {
 }
 
 const never = new AbortController().signal
+
+/** Tasks that may wait. */
+const QUEUE = 256
 
 const MEGABYTE = 1_000_000
 
@@ -140,13 +142,12 @@ const common = {
 
 export function createPool({
   threads = Math.max(2, availableParallelism() - 1),
-  queue = 256,
   taskTakes = 120_000,
   heapMegabytes = 128,
   logger,
 }: PoolOptions = {}): MediaPool {
   const resourceLimits = limitsOfThreads(heapMegabytes)
-  const pool = new Piscina({ ...common, resourceLimits, maxThreads: threads, maxQueue: queue })
+  const pool = new Piscina({ ...common, resourceLimits, maxThreads: threads, maxQueue: QUEUE })
   const run = runsOn(pool, logger)
   /** In place of a thread that was killed, Piscina begins another only for a task that comes later. */
   const wake = () => {
@@ -158,15 +159,13 @@ export function createPool({
   const streaming = streamingThread(resourceLimits, logger)
   const semaphore = new FairSemaphore({
     places: placesFor(PICTURE_BYTES, Math.min(threads, PICTURES_AT_ONCE)),
-    waiting: queue,
-    waitingPerUser: queue / 4,
+    waiting: QUEUE,
+    waitingPerUser: QUEUE / 4,
   })
   const runner: Runner = {
     async run(name, task, signal) {
       signal?.throwIfAborted()
-      if (pool.queueSize >= queue) {
-        throw tooMany()
-      }
+      if (pool.queueSize >= QUEUE) throw tooMany()
       // Cleared with the task: the timer of AbortSignal.timeout would stay until its time is over.
       const limit = new AbortController()
       const timer = setTimeout(() => {

@@ -52,10 +52,6 @@ interface TranscoderOptions {
   readonly pool: Pick<MediaPool, 'drive'>
   readonly logger: Logger
   readonly measures: Pick<MediaMeasures, 'transcoded'>
-  readonly atOnce?: number
-  readonly probeTakes?: number
-  /** The budget for a file of this size. */
-  readonly budget?: (bytes: number) => Budget
   /** No result is larger. */
   readonly maxBytes: number
 }
@@ -65,6 +61,8 @@ export interface Recording {
   readonly mime: string
 }
 
+const AT_ONCE = 2
+const PROBE_MS = 15_000
 const WAITING = 1_000
 const WAITING_PER_USER = 32
 /** Disk space in proportion to the result: some files are rewritten at the end. */
@@ -90,9 +88,8 @@ export class Transcoder {
 
   constructor(options: TranscoderOptions) {
     this.#options = options
-    const { atOnce = 2 } = options
-    this.#probing = semaphore(atOnce)
-    this.#encoding = semaphore(placesFor(FILM_BYTES, atOnce))
+    this.#probing = semaphore(AT_ONCE)
+    this.#encoding = semaphore(placesFor(FILM_BYTES, AT_ONCE))
   }
 
   get isOpen(): boolean {
@@ -101,17 +98,17 @@ export class Transcoder {
 
   /** Undefined if the file cannot be read, or ffprobe is missing. */
   async probe({ path, mime }: Recording, asker: Asker): Promise<Probe | undefined> {
-    const { tools, pool, probeTakes = 15_000 } = this.#options
+    const { tools, pool } = this.#options
     const input = inputOf(path, mime)
     if (!tools || !input) return undefined
     const { program, args } = tools.confinement.command(tools.ffprobe, probeArguments(input), {
       reads: [path],
-      cpuSeconds: probeTakes / 1_000,
+      cpuSeconds: PROBE_MS / 1_000,
       memoryBytes: 2 ** 30,
       fileBytes: 0,
     })
     const { succeeded, output } = await withSemaphore(this.#probing, asker, () =>
-      pool.drive({ program, args, takes: probeTakes }, asker.signal),
+      pool.drive({ program, args, takes: PROBE_MS }, asker.signal),
     )
     return succeeded ? readProbe(output) : undefined
   }
@@ -124,8 +121,8 @@ export class Transcoder {
     asker: Asker,
   ): Promise<boolean> {
     const { path, mime } = recording
-    const { pool, logger, measures, maxBytes, budget = budgetFor } = this.#options
-    const allowed = budget(await sizeOf(path))
+    const { pool, logger, measures, maxBytes } = this.#options
+    const allowed = budgetFor(await sizeOf(path))
     const command = this.#encoder(recording, recipe, target, allowed)
     if (!command) return false
     const { succeeded, complaint } = await withSemaphore(this.#encoding, asker, async () => {

@@ -84,7 +84,7 @@ export interface GuardOptions {
 export type GuardedAgent = Agent
 
 /** Never hand it to the global `fetch`: that one speaks another version of the protocol between the two. */
-export function createGuardedAgent(options: GuardOptions = {}): Agent {
+export function createGuardedAgent(options: GuardOptions): Agent {
   return new Agent({ ...poolOptions(options), factory: forgettablePool, maxOrigins: 10_000 })
 }
 

@@ -3,20 +3,17 @@ import type { Logger } from '../../actors/ports/ports.ts'
 
 const MINUTE_MS = 60_000
 
-/** Writes one line in a while about a trouble that repeats itself; it says how many lines it stands for. */
-export function boundedWarnings(
-  logger: Pick<Logger, 'warn'>,
-  everyMs = MINUTE_MS,
-  now: () => number = () => performance.now(),
-): Logger['warn'] {
+/** Writes one line a minute about a trouble that repeats itself; it says how many lines it stands for. */
+export function boundedWarnings(logger: Pick<Logger, 'warn'>): Logger['warn'] {
   let last = Number.NEGATIVE_INFINITY
   let unsaid = 0
   return (fields, message) => {
-    if (now() - last < everyMs) {
+    const now = performance.now()
+    if (now - last < MINUTE_MS) {
       unsaid++
       return
     }
-    last = now()
+    last = now
     logger.warn(unsaid === 0 ? fields : { ...fields, unsaid }, message)
     unsaid = 0
   }

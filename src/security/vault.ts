@@ -110,6 +110,7 @@ interface InUse extends DataKey {
 /** Random nonces are safe for 2^32 messages under one key (SP 800-38D); we stop long before. */
 const MAX_SEALS = 2 ** 24
 const KEYS_AT_ONCE = 200
+const REWRAPPED_AT_ONCE = 500
 /** Seals are counted in blocks, so that a seal is not a write. */
 const BLOCK = 1024
 
@@ -192,12 +193,12 @@ class DataKeys {
   }
 
   /** Wraps every key anew with the first key-encryption key. Sealed data does not change. */
-  async rewrap(batch = 500): Promise<number> {
+  async rewrap(): Promise<number> {
     const [current] = this.#keks
     const stale = 'select * from data_key where kek <> $1 order by id limit $2'
     let count = 0
     for (;;) {
-      const rows = await this.#db.query<Row>(stale, [current.id, batch])
+      const rows = await this.#db.query<Row>(stale, [current.id, REWRAPPED_AT_ONCE])
       if (rows.length === 0) return count
       await this.#db.query(
         `update data_key set kek = $1, wrapped = fresh.wrapped

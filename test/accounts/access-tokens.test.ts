@@ -10,7 +10,7 @@ import {
 import t from 'tap'
 import { SigningKeys } from '../../src/accounts/signing-keys.ts'
 import type { Database } from '../../src/database/database.ts'
-import { accountsRig, client, failureOf, issuer } from '../support/accounts.ts'
+import { accountsRig, failureOf, issuer } from '../support/accounts.ts'
 import { busyMs } from '../support/busy.ts'
 import { testDatabase } from '../support/database.ts'
 import { testVault } from '../support/vault.ts'
@@ -207,15 +207,6 @@ t.test(
     t.same(await kids(), [kidOf(fresh.accessToken)])
   },
 )
-
-t.test('a dropped key voids its tokens, and signing goes on with a new one', async (t) => {
-  const { accounts, signIn } = await accountsRig(t)
-  const before = await signIn()
-  await accounts.signingKeys.drop(parse(partsOf(before.accessToken)[0]).kid)
-  t.match(await failureOf(accounts.verifyAccessToken(before.accessToken)), { code: 'unauthorized' })
-  const after = await accounts.refresh(before.refreshToken, client)
-  t.ok(await accounts.verifyAccessToken(after.accessToken))
-})
 
 t.test('nodes that start together agree on one key', async (t) => {
   const { restart, database } = await accountsRig(t)

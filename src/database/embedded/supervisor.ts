@@ -78,7 +78,7 @@ const LONGEST_PAUSE_MS = 10_000
 const HEALTHY_MS = 60_000
 
 export interface KeptPostgres {
-  url(database?: string): string
+  url(): string
   /** Undefined while the server is down. */
   pid(): number | undefined
   stop(): Promise<void>

@@ -52,8 +52,9 @@ export class SessionLife {
   }
 
   /** Ends without a report: its owner closes the session. Resolves once the connection is released. */
-  async close(cause: unknown = new Error('The session is closed')): Promise<void> {
+  async close(): Promise<void> {
     if (this.isOver) return
+    const cause = new Error('The session is closed')
     this.#ending.abort(cause)
     await this.#options.release(cause)
   }
