@@ -327,20 +327,19 @@ async function xmpp(stage: Stage, opened: AsyncDisposableStack): Promise<Network
     bare: bare('alone', 'sendSafely'),
     unconfirmed: bare('alone', 'send'),
     storing: bare('storing', 'sendSafely'),
-    lone: openLone(service, linked, client, `friend@${domain}`),
+    lone: openLone(service, requestOf(linked), client, `friend@${domain}`),
     targets: { sent: 12, received: 2 },
   }
 }
 
 function openLone(
   service: Service,
-  linked: { readonly key: string; readonly chatId: number },
+  request: Buffer,
   client: (username: string) => Child,
   to: string,
 ): Lone {
   // Opened by the first message: the turns before it take longer than the server keeps an idle connection.
   let opening: Promise<Connection> | undefined
-  const request = requestOf(linked)
   const until = async (send: () => Promise<number>) => {
     const [came, began] = await Promise.all([client('friend').ask<number>('next'), send()])
     return came - began
@@ -374,8 +373,7 @@ async function bots(stage: Stage, opened: AsyncDisposableStack): Promise<Network
   const service = await startService(stage, { TELEGRAM_BOT_API_URL: `http://127.0.0.1:${port}` })
   opened.defer(() => service.stop())
   await service.ask('online', 1)
-  const flood = (token: string | undefined, count: number) =>
-    upstream.ask('flood', { token, count })
+  const flood = (count: number, token = linked) => upstream.ask('flood', { token, count })
   const bareBot = async (token: string | undefined, databaseUrl?: string): Promise<Way> => {
     const bare = processOf('bare-bot-process')
     opened.defer(() => bare.stop())
@@ -385,16 +383,14 @@ async function bots(stage: Stage, opened: AsyncDisposableStack): Promise<Network
       send: (count) => bare.ask('send', { to: '42', count, atOnce: AT_ONCE }),
       async receive(count) {
         const all = bare.ask('expect', count)
-        await flood(token, count)
+        await flood(count, token)
         await all
       },
     }
   }
   return {
     name: 'telegram-bot',
-    ours: through(stage, service, { credentialId, key, chatId: 42 }, (count) =>
-      flood(linked, count),
-    ),
+    ours: through(stage, service, { credentialId, key, chatId: 42 }, flood),
     bare: await bareBot(alone),
     storing: await bareBot(storing, stage.databaseUrl),
     targets: { sent: 3, received: 3 },
