@@ -6,9 +6,10 @@ import type { WebhookKey, Webhooks } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import { UPDATE_KINDS, type UpdateKind } from '../../machines/model/update-kinds.ts'
 import type { Notice } from '../../machines/webhook/machine.ts'
+import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { ExchangeLog } from '../exchanges/log.ts'
-import { type Resolve, resolveAnything, resolvePublic } from '../net/resolver.ts'
+import { resolveAnything, resolvePublic } from '../net/resolver.ts'
 import type { Vault } from '../security/vault.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
 import type { ReadRows } from '../updates/read.ts'
@@ -29,16 +30,7 @@ interface WebhookOptions {
   readonly logger: Logger
   /** This node's name. */
   readonly node: string
-  readonly config: {
-    readonly allowPrivate: boolean
-    readonly timeoutMs: number
-    readonly logDays: number
-    /** One in so many first attempts that worked is logged. */
-    readonly logSample?: number
-    /** Days that what went over the wire is kept; 0 for never. */
-    readonly bodyDays?: number
-  }
-  readonly resolve?: Resolve
+  readonly config: Config['webhooks']
   readonly updates: Pick<PostgresUpdateLog, 'rows'>
   flushCursors(): Promise<void>
   /** Makes a call that an answer carries, like any other call of this key. */
@@ -58,8 +50,8 @@ const CRASH_LOOP =
 
 export function createWebhooks(options: WebhookOptions) {
   const { db, vault, logger, config } = options
-  const { allowPrivate, timeoutMs, bodyDays = 0 } = config
-  const resolve = options.resolve ?? (allowPrivate ? resolveAnything : resolvePublic)
+  const { allowPrivate, timeoutMs, bodyDays } = config
+  const resolve = allowPrivate ? resolveAnything : resolvePublic
   const reach = { allowPrivate, resolve }
   const secrets = new SigningSecrets(db, vault)
   const states = new WebhookStates(db, logger, options.fenced)

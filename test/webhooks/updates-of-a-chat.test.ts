@@ -39,7 +39,7 @@ t.test('all kinds of updates of a chat share its lane', async (t) => {
     vault: only<Vault>(t, 'Vault', {}),
     logger: quietLogger,
     node: 'a',
-    config: { allowPrivate: true, timeoutMs: 1_000, logDays: 1 },
+    config: { allowPrivate: true, timeoutMs: 1_000, logDays: 1, logSample: 1, bodyDays: 0 },
     updates: { rows: async () => new ReadRows(rows, 900) },
     flushCursors: async () => undefined,
     call: async () => unexpected(),
