@@ -275,7 +275,7 @@ export class LinkFlows {
   }
 
   /**
-   * An open flow is one node's. A request for it may come here where nodes do not pass requests on. Resolves with the number
+   * An open flow is one node's. A request for it may come here where nodes do not forward requests. Resolves with the number
    * of the node that has it.
    */
   async #take({ sessionId, state, node }: StoredLink): Promise<number | null> {

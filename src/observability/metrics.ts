@@ -51,9 +51,9 @@ export interface Metrics {
   suspended(read: () => number): void
   /** Whether this node hears the hints of others, by what carries them. */
   bus(read: () => Readonly<Record<string, boolean>>): void
-  /** A try to pass a request on to another node; `outcome` is one of four words. */
+  /** A try to forward a request to another node; `outcome` is one of four words. */
   forwarded(outcome: string): void
-  /** Seconds from passing a request on until the answer of the other node had ended. */
+  /** Seconds from forwarding a request until the answer of the other node had ended. */
   forwardedWithin(seconds: number): void
   /** Requests that wait for an account to have an owner. */
   parked(read: () => number): void

@@ -258,7 +258,7 @@ export class RequestForwarder {
         if (to === this.#self && !hasMoved && !call.isOnlyForwarded) {
           return this.#serveCounted(target, call.request, call.response, call.copy)
         }
-        // Nobody can pass it on to that node, but the client's next try may come to it.
+        // Nobody can forward it to that node, but the client's next try may come to it.
         if (isFresh && to === this.#self && this.#isAtOther(place)) {
           return call.refuse(new OwnershipLost())
         }
@@ -307,7 +307,7 @@ export class RequestForwarder {
     if (owner !== null && (owner === this.#self || this.#peers.has(owner))) return owner
     // The owner has no address for other nodes: the answer says that the account is there.
     if (this.#isUp(owner) || credentialId === undefined) return this.#self
-    // Where no call can be passed on, the node that gets one takes the account.
+    // Where no call can be forwarded, the node that gets one takes the account.
     const isTaken = this.#peers.size === 0 || this.#options.nodes.isPlacedHere(credentialId)
     return isTaken ? this.#self : undefined
   }
