@@ -87,10 +87,7 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
     logger,
     dataDir: config.dataDir,
     node: config.node,
-    limits: files.limits,
-    searchPath: files.searchPath,
-    mustConfine: files.mustConfine,
-    ...(files.s3 && { s3: files.s3 }),
+    ...files,
     guard: { allowPrivate },
     measures: metrics.media,
   })

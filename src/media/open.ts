@@ -35,7 +35,7 @@ export interface MediaOptions {
   /** Use ffmpeg only where it cannot read the service's files. */
   readonly mustConfine?: boolean
   /** Absent: files lie on this machine's disk. */
-  readonly s3?: S3Options
+  readonly s3?: S3Options | undefined
   /** For addresses that users name. */
   readonly guard: GuardOptions
   readonly measures?: MediaMeasures
@@ -47,8 +47,6 @@ export interface OpenedMedia {
   readonly limits: MediaLimits
   /** Names of the place where files lie: nodes of one database have one in common. */
   readonly place: readonly string[]
-  /** Whether ffmpeg was found. */
-  readonly transcodes: boolean
   /** Removes unused files. One node calls it at intervals. */
   sweep(): Promise<void>
   close(): Promise<void>
@@ -111,7 +109,6 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
     paths,
     limits,
     place: await namesOfPlace(folder, s3),
-    transcodes: transcoder.isOpen,
     async sweep() {
       const removed = await blobs.sweep()
       if (removed > 0) logger.info({ removed }, 'old files were removed')
