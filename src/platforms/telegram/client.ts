@@ -6,6 +6,7 @@ import type { RpcCallMiddleware } from '@mtcute/core'
 import { TlBinaryReader } from '@mtcute/core/utils.js'
 import {
   BaseTelegramClient,
+  IntermediatePacketCodec,
   type Long,
   networkMiddlewares,
   SessionConnection,
@@ -197,6 +198,7 @@ interface Connection {
   _sendAck(messageId: Long): void
   _doFlush(): void
   _pingDisconnectDelay(): number
+  _onError(cause: Error, connection: { close(): void } | null): unknown
 }
 const connections = SessionConnection.prototype as unknown as Connection
 
@@ -252,6 +254,33 @@ function acknowledgeAgain() {
 acknowledgeAgain()
 
 bearUnreadable()
+
+/** What one packet may take, in bytes. The network's own are a few megabytes at most. */
+const LONGEST_PACKET = 16 << 20
+
+/** The library gathers a packet for as long as the network says that it is. */
+function boundPackets() {
+  const { decode } = IntermediatePacketCodec.prototype
+  IntermediatePacketCodec.prototype.decode = function (reader, isLast) {
+    if (reader.available >= 4) {
+      const length = Buffer.from(reader.readSync(4)).readUInt32LE()
+      reader.rewind(4)
+      if (length > LONGEST_PACKET) throw new RangeError(`A packet of ${length} bytes is not read`)
+    }
+    return decode.call(this, reader, isLast)
+  }
+}
+boundPackets()
+
+/** After an error of its own the library opens another connection, and leaves the one before to fill the memory. */
+function closeAfterErrors() {
+  const { _onError: take } = connections
+  connections._onError = function (cause, connection) {
+    connection?.close()
+    return take.call(this, cause, connection)
+  }
+}
+closeAfterErrors()
 
 /** At its end the library reads text and bytes without a failure, so that a wrong count would fill the memory. */
 function boundVectors() {

@@ -147,6 +147,11 @@ export class Connection {
     if (this.#session) this.#send(this.#session, body, NOTICE)
   }
 
+  /** Begins a packet that says that it is so many bytes long. */
+  begin(length: number) {
+    this.#socket.write(this.#transport.beginning(length))
+  }
+
   #take(data: Buffer) {
     this.#transport.take(data)
     if (this.#isSilent) return

@@ -58,7 +58,7 @@ const unacknowledged: ReadonlySet<number> = new Set(
 )
 export const isForTheTransport = (body: Buffer) => unacknowledged.has(body.readUInt32LE(0))
 
-interface Heard {
+export interface Heard {
   readonly id: Long
   readonly sequence: number
   readonly salt: Long

@@ -63,6 +63,11 @@ export class Transport {
     }
   }
 
+  /** The first bytes of a packet of this length, in the intermediate form. */
+  beginning(length: number): Buffer {
+    return this.#veil(Buffer.concat([uint(length), uint(0)]))
+  }
+
   #recognize(): boolean {
     const buffer = this.#buffer
     if (buffer[0] === ABRIDGED) {
