@@ -15,7 +15,7 @@ import {
 import { NodeCryptoProvider } from '@mtcute/node/utils.js'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { unlessAborted } from '../kit/session-life.ts'
-import { bearUnreadable, doubting, endingOf, UNREADABLE } from './failures.ts'
+import { bearUnreadable, doubting, endingOf, pauseResending, UNREADABLE } from './failures.ts'
 import { notePeersRightly } from './storage/peers.ts'
 import type { SessionStorage } from './storage/session-storage.ts'
 
@@ -254,6 +254,7 @@ function acknowledgeAgain() {
 acknowledgeAgain()
 
 bearUnreadable()
+pauseResending()
 
 /** What one packet may take, in bytes. The network's own are a few megabytes at most. */
 const LONGEST_PACKET = 16 << 20

@@ -105,6 +105,39 @@ export function bearUnreadable(): void {
   }
 }
 
+/** So often a message is sent again at once: its salt and then its time may be wrong. */
+const AT_ONCE = 2
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5_000
+
+/** What the library does not declare of its messages. */
+interface Sending {
+  readonly _session: {
+    readonly pendingMessages: { get(id: Long): { readonly rpc?: object } | undefined }
+    readonly getStateSchedule: { remove(rpc: object): void }
+  }
+  _onMessageFailed(id: Long, reason: string, isInContainer?: boolean): void
+}
+
+/** What the network objects to, the library sends again at once, without end. */
+export function pauseResending(): void {
+  const connections = SessionConnection.prototype as unknown as Sending
+  const { _onMessageFailed: send } = connections
+  const times = new WeakMap<object, number>()
+  connections._onMessageFailed = function (id, reason, isInContainer) {
+    const { rpc } = this._session.pendingMessages.get(id) ?? {}
+    const again = () => send.call(this, id, reason, isInContainer)
+    if (!rpc) return again()
+    const count = (times.get(rpc) ?? 0) + 1
+    times.set(rpc, count)
+    if (count <= AT_ONCE) return again()
+    this._session.getStateSchedule.remove(rpc)
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** (count - AT_ONCE - 1), LONGEST_PAUSE_MS)
+    // By then it may have been answered, or the connection may be another: nothing waits under this id.
+    setTimeout(again, pause).unref()
+  }
+}
+
 /** The network's error code, such as `PEER_ID_INVALID`; undefined for other errors. */
 export const wordOf = (cause: unknown): string | undefined =>
   isRefusal(cause) ? cause.text : undefined

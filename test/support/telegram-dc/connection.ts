@@ -8,7 +8,7 @@ import { provider, type ServerKey, sha256 } from './crypto.ts'
 import { type AuthKey, Handshake } from './handshake.ts'
 import { Reader } from './reader.ts'
 import type { TlObject } from './schema.ts'
-import { isForTheTransport, objectionTo, serviceAnswer } from './service-answer.ts'
+import { type Heard, isForTheTransport, objectionTo, serviceAnswer } from './service-answer.ts'
 import { Transport } from './transport.ts'
 import { Writer, write } from './writer.ts'
 
@@ -43,6 +43,8 @@ export interface Habits {
   givesSalts: boolean
   /** What goes out instead of this body; `method`: of the request that it answers. Empty: nothing at all. */
   garbles?: ((body: Buffer, method?: string) => readonly Buffer[]) | undefined
+  /** What is wrong with every message, whatever it is. */
+  objects?: ((heard: Heard) => TlObject) | undefined
 }
 
 export interface Hall {
@@ -188,7 +190,8 @@ export class Connection {
     this.heardAt = performance.now()
     this.#hall.heard(this, device)
     const body = plain.subarray(32, 32 + length)
-    const objection = objectionTo({ id, sequence, salt, body }, device.auth.salt)
+    const heard = { id, sequence, salt, body }
+    const objection = this.#hall.habits.objects?.(heard) ?? objectionTo(heard, device.auth.salt)
     if (objection) this.#send(session, write(objection), ANSWER)
     else this.#message(session, id, body)
   }
