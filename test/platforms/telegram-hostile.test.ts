@@ -2,7 +2,9 @@
 import { randomInt } from 'node:crypto'
 import { Long } from '@mtcute/core'
 import t from 'tap'
+import type { RequestFailed } from '../../machines/model/failure.ts'
 import { until } from '../support/client.ts'
+import { quietLogger } from '../support/logger.ts'
 import { patience } from './contract/recorder.ts'
 import { refusalOf } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
@@ -52,6 +54,70 @@ t.test('an account bears a data centre that means ill', async (t) => {
       await until(() => session.probe(patience()).catch(() => false))
       write('after')
       await store.message('after')
+    })
+  }
+
+  const noNews = { newMessages: [], otherUpdates: [], chats: [], users: [] }
+  const lists = [
+    [
+      'updates.getDifference',
+      'that there is more, and nothing of it',
+      (pts: number) => ({
+        _: 'updates.differenceSlice',
+        ...noNews,
+        newEncryptedMessages: [],
+        intermediateState: { _: 'updates.state', pts, qts: 0, date: 1, seq: 0, unreadCount: 0 },
+      }),
+    ],
+    [
+      'updates.getDifference',
+      'that it is too long to tell',
+      (pts: number) => ({ _: 'updates.differenceTooLong', pts }),
+    ],
+    [
+      'updates.getChannelDifference',
+      'that there is more in a channel, and nothing of it',
+      (pts: number) => ({ _: 'updates.channelDifference', ...noNews, pts }),
+    ],
+  ] as const
+  for (const [method, name, answer] of lists) {
+    await t.test(`who says ${name}, is not asked without end`, async (t) => {
+      const warnings: string[] = []
+      const logger = {
+        ...quietLogger,
+        warn: (_: object, what: string) => void warnings.push(what),
+      }
+      const { person, friend, store, listen, write } = await live(t, stage, {
+        ...options,
+        logger,
+      })
+      const group = network.channel(friend, [person], false)
+      const post = (message: string) => network.delivery.send(friend, group, { message })
+      const { session } = await listen()
+      post('before')
+      await store.message('before')
+      network.between = async (asked, carryOut) => (asked === method ? answer(2) : carryOut())
+      t.teardown(() => {
+        network.between = (_, carryOut) => carryOut()
+      })
+      const before = network.requests(method)
+      person.isHushed = true
+      write('missed')
+      post('missed post')
+      person.isHushed = false
+      post('after')
+      const probe = () => session.probe(patience()).catch((cause: RequestFailed) => cause)
+      const asked = () => network.requests(method) - before
+      const isSaid = () => warnings.some((what) => what.includes('nothing comes of it'))
+      await until(async () => (await probe()) && isSaid())
+      t.ok(asked() > 3 && asked() < 10, `${asked()} times`)
+      if (method === 'updates.getChannelDifference') return
+      const refused = await until(async () => {
+        const outcome = await probe()
+        return typeof outcome !== 'number' && outcome
+      })
+      t.match(refused, { failure: { description: 'Telegram does not tell what was missed' } })
+      t.equal(warnings.filter((what) => what.includes('nothing comes of it')).length, 1)
     })
   }
 })

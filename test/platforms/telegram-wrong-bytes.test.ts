@@ -4,6 +4,7 @@ import { TlBinaryReader } from '@mtcute/core/utils.js'
 import t from 'tap'
 import type { RequestFailed } from '../../machines/model/failure.ts'
 import { until } from '../support/client.ts'
+import { quietLogger } from '../support/logger.ts'
 import type { Person } from '../support/telegram-dc/people.ts'
 import { Writer } from '../support/telegram-dc/writer.ts'
 import { patience, run } from './contract/recorder.ts'
@@ -89,6 +90,21 @@ t.test('an account goes on after what cannot be read', async (t) => {
     t.notOk((await store.message('after')).recovered, 'nothing is asked for it')
     await session.probe(patience())
     t.equal(network.requests('updates.getDifference') - asked, 1, 'it is not asked without end')
+  })
+
+  await t.test('of lists that stay unreadable the operator hears once', async (t) => {
+    const warnings: string[] = []
+    const warn = (_: object, what: string) => void warnings.push(what)
+    const logger = { ...quietLogger, warn }
+    const { person, store, listen, write } = await live(t, stage, { ...options, logger })
+    const { session } = await listen()
+    garble(['updates.getDifference'], () => [NEWER])
+    for (const text of ['one', 'another']) {
+      unheard(person, () => write(text))
+      await session.probe(patience())
+      await store.message(text)
+    }
+    t.equal(warnings.filter((what) => what.includes('a list is unreadable')).length, 1)
   })
 
   await t.test('nor can the chats be read: that is told', async (t) => {

@@ -64,6 +64,32 @@ export function lostBy(ending: Ending | Restriction): Ending {
   return { kind: 'lost', reason: 'flood_wait', retryAfterSeconds: ending.seconds }
 }
 
+/** So often in a row the same is asked in vain; after a rest from it, again. */
+const MOST_IN_VAIN = 6
+const REST_MS = 60_000
+
+/** What is asked again because the answer says that there is more, and nothing comes of it: ever later, and then not at all. */
+export class InVain {
+  #count = 0
+  #last = 0
+
+  /** Resolves when one may ask: with false where it is of no use for a while. */
+  async turn(signal: AbortSignal): Promise<boolean> {
+    if (performance.now() - this.#last > REST_MS) this.#count = 0
+    if (this.#count >= MOST_IN_VAIN) return false
+    // Once is usual: a gap may be too long to tell, and what comes after it is listed.
+    const ms = FIRST_PAUSE_MS * 2 ** (this.#count - 2)
+    if (this.#count > 1) await pause(ms, undefined, { signal })
+    return true
+  }
+
+  /** The answer was of no use. `counts`: one may not ask so without end, however late. */
+  note(counts: boolean): void {
+    this.#last = performance.now()
+    if (counts || this.#count < MOST_IN_VAIN - 1) this.#count += 1
+  }
+}
+
 /** How many may try at once where the server answers. */
 const WIDEST = 20
 const FIRST_PAUSE_MS = 100

@@ -167,3 +167,50 @@ export const isMissed = (
 const isRefused = (cause: unknown) =>
   isUnreadable(cause) ||
   (cause instanceof RequestFailed && ['bad_request', 'forbidden'].includes(cause.failure.code))
+
+export function joinedOf(channelId: number, chats: readonly tl.TypeChat[]) {
+  const chat = chats.find((one) => one.id === channelId)
+  return chat?._ === 'channel' && { joined: chat.date }
+}
+
+/**
+ * Without messages from before the account joined the channel, and without edits of them: it may have been there before, and away
+ * meanwhile.
+ */
+export function sinceJoined(
+  channelId: number,
+  answer: tl.updates.TypeChannelDifference,
+): tl.updates.TypeChannelDifference {
+  if (answer._ !== 'updates.channelDifference') return answer
+  const { joined = 0 } = joinedOf(channelId, answer.chats) || {}
+  const isSince = (message: tl.TypeMessage) =>
+    message._ === 'messageEmpty' || message.date >= joined
+  const newMessages = answer.newMessages.filter(isSince)
+  const otherUpdates = answer.otherUpdates.filter(
+    (update) => update._ !== 'updateEditChannelMessage' || isSince(update.message),
+  )
+  return { ...answer, newMessages, otherUpdates }
+}
+
+const UNCOUNTED = -1
+
+/** Keeps only posts from while the account was connected: they were not missed, even if the library fetches them again. */
+export function onlyLive(
+  difference: tl.updates.RawChannelDifference,
+  since: number,
+): tl.updates.RawChannelDifference {
+  const { newMessages, otherUpdates } = difference
+  const live = newMessages.filter(
+    (message) => message._ !== 'messageEmpty' && message.date >= since,
+  )
+  const told = live.map((message) => {
+    // With a counter, as for new messages: without one it would be reported as recovered. The library would hold
+    // back an update with a counter that an own action of the account may have.
+    return { _: 'updateNewChannelMessage', message, pts: UNCOUNTED, ptsCount: 0 } as const
+  })
+  const others = otherUpdates.filter((update) => {
+    if (update._ !== 'updateEditChannelMessage') return true
+    return update.message._ === 'message' && (update.message.editDate ?? 0) >= since
+  })
+  return { ...difference, newMessages: [], otherUpdates: [...told, ...others] }
+}

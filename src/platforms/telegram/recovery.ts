@@ -1,12 +1,22 @@
 /** Recovers missed messages: fetches the gap, or reads the chats if the network no longer lists it, before the library continues. */
 import type { tl } from '@mtcute/node'
+import { InVain } from '../kit/steadily.ts'
 import type { Calls } from './calls.ts'
 import type { TelegramClient } from './client.ts'
 import { type DialogPage, dialogPages, topMessageOf } from './dialogs.ts'
 import { isUnreadable, wordOf } from './failures.ts'
-import { History, isMissed, type RecoveryOptions, type Since } from './history.ts'
+import {
+  History,
+  isMissed,
+  joinedOf,
+  onlyLive,
+  type RecoveryOptions,
+  type Since,
+  sinceJoined,
+} from './history.ts'
+import { throttled } from './intake.ts'
 import { nativeOf } from './natives.ts'
-import { COMMON, type UpdateState } from './storage/update-state.ts'
+import { ChannelCounts, COMMON, type UpdateState } from './storage/update-state.ts'
 
 type Counts = Pick<tl.updates.RawState, 'pts' | 'qts' | 'date' | 'seq'>
 
@@ -101,7 +111,6 @@ function joinedSince(
 
 type Place = Pick<tl.updates.RawChannelDifference, 'pts' | 'chats' | 'users' | 'timeout'>
 
-const UNCOUNTED = -1
 const NEVER = Number.POSITIVE_INFINITY
 
 /**
@@ -137,53 +146,8 @@ async function readChannel(
   return isWhole ? read : onlyLive(read, liveSince)
 }
 
-function joinedOf(channelId: number, chats: readonly tl.TypeChat[]) {
-  const chat = chats.find((one) => one.id === channelId)
-  return chat?._ === 'channel' && { joined: chat.date }
-}
-
-/**
- * Without messages from before the account joined the channel, and without edits of them: it may have been there before, and away
- * meanwhile.
- */
-function sinceJoined(
-  channelId: number,
-  answer: tl.updates.TypeChannelDifference,
-): tl.updates.TypeChannelDifference {
-  if (answer._ !== 'updates.channelDifference') return answer
-  const { joined = 0 } = joinedOf(channelId, answer.chats) || {}
-  const isSince = (message: tl.TypeMessage) =>
-    message._ === 'messageEmpty' || message.date >= joined
-  const newMessages = answer.newMessages.filter(isSince)
-  const otherUpdates = answer.otherUpdates.filter(
-    (update) => update._ !== 'updateEditChannelMessage' || isSince(update.message),
-  )
-  return { ...answer, newMessages, otherUpdates }
-}
-
 const messagesIn = (answer: tl.updates.TypeChannelDifference) =>
   answer._ === 'updates.channelDifference' ? answer.newMessages.length : 0
-
-/** Keeps only posts from while the account was connected: they were not missed, even if the library fetches them again. */
-function onlyLive(
-  difference: tl.updates.RawChannelDifference,
-  since: number,
-): tl.updates.RawChannelDifference {
-  const { newMessages, otherUpdates } = difference
-  const live = newMessages.filter(
-    (message) => message._ !== 'messageEmpty' && message.date >= since,
-  )
-  const told = live.map((message) => {
-    // With a counter, as for new messages: without one it would be reported as recovered. The library would hold
-    // back an update with a counter that an own action of the account may have.
-    return { _: 'updateNewChannelMessage', message, pts: UNCOUNTED, ptsCount: 0 } as const
-  })
-  const others = otherUpdates.filter((update) => {
-    if (update._ !== 'updateEditChannelMessage') return true
-    return update.message._ === 'message' && (update.message.editDate ?? 0) >= since
-  })
-  return { ...difference, newMessages: [], otherUpdates: [...told, ...others] }
-}
 
 /** Whether only administrators may write to the channel. */
 async function isBroadcast(
@@ -203,6 +167,20 @@ function dateOf(answer: tl.updates.TypeDifference): number | undefined {
   return answer._ === 'updates.difference' ? answer.state.date : undefined
 }
 
+/** Whether the library asks for the rest of a list of which this brought nothing. */
+function isVain({ pts, qts }: tl.updates.RawGetDifferenceRequest, list: tl.updates.TypeDifference) {
+  if (list._ === 'updates.differenceEmpty') return false
+  if (list._ === 'updates.differenceTooLong') return true
+  const { pts: upTo, qts: upToQts } = 'state' in list ? list.state : list.intermediateState
+  const hasNews = list.newMessages.length + list.otherUpdates.length > 0
+  return !(upTo > pts || upToQts > qts) || (!hasNews && list._ === 'updates.differenceSlice')
+}
+
+const isVainOf = ({ pts }: ChannelRequest, list: tl.updates.TypeChannelDifference) =>
+  list._ === 'updates.channelDifference' &&
+  !list.final &&
+  (list.pts <= pts || list.newMessages.length + list.otherUpdates.length === 0)
+
 type Asking<Answer> = () => Promise<Answer>
 type ChannelRequest = tl.updates.RawGetChannelDifferenceRequest
 
@@ -210,6 +188,8 @@ type ChannelRequest = tl.updates.RawGetChannelDifferenceRequest
 const UNKNOWN_COUNT = 'PERSISTENT_TIMESTAMP_INVALID'
 const COUNTED_ANEW = 'the network counts events anew'
 const CLOSED = ['CHANNEL_PRIVATE', 'CHANNEL_INVALID']
+/** For so long the same is not said again. */
+const SAME_WARNING_MS = 10 * 60_000
 
 export class Recovery {
   readonly #options: RecoveryOptions
@@ -221,17 +201,21 @@ export class Recovery {
   #ahead = 0
   #since = 0
   #failures = 0
+  readonly #vain = new Map<number, InVain>()
+  readonly #warn: (what: string) => void
 
   constructor(options: RecoveryOptions) {
     this.#options = options
-    const { calls, client } = options
+    const { calls, client, logger } = options
+    this.#warn = throttled(SAME_WARNING_MS, (what: string) => logger.warn({}, what))
     const call = client.call.bind(client)
     const filling: TelegramClient['call'] = async (request, params) => {
       // The library asks for no other list while it waits for one.
       const ask = () => calls.inTime((abortSignal) => call(request, { ...params, abortSignal }))
       type Answer = Awaited<ReturnType<typeof ask>>
       if (request._ === 'updates.getDifference') {
-        const asking = ask as Asking<tl.updates.TypeDifference>
+        const list = ask as Asking<tl.updates.TypeDifference>
+        const asking = () => this.#inTurn(COMMON, list, (answer) => isVain(request, answer))
         const answer = await this.#difference(request, asking).catch((cause) => {
           this.#failures += 1
           throw cause
@@ -240,7 +224,10 @@ export class Recovery {
         return answer as Answer
       }
       if (request._ === 'updates.getChannelDifference') {
-        const asking = ask as Asking<tl.updates.TypeChannelDifference>
+        const { channel } = request
+        const box = channel._ === 'inputChannel' ? channel.channelId : COMMON
+        const list = ask as Asking<tl.updates.TypeChannelDifference>
+        const asking = () => this.#inTurn(box, list, (answer) => isVainOf(request, answer))
         return this.#channelDifference(request, asking) as Answer
       }
       const answer = await call(request, params)
@@ -288,6 +275,25 @@ export class Recovery {
     for (const channel of state.owed) this.#askAgain(channel)
   }
 
+  /** A list of which nothing comes is asked for ever later, and then not for a while. */
+  async #inTurn<Answer extends { readonly _: string }>(
+    box: number,
+    ask: Asking<Answer>,
+    isVain: (answer: Answer) => boolean,
+  ): Promise<Answer> {
+    const vain = this.#vain.get(box) ?? new InVain()
+    this.#vain.set(box, vain)
+    if (!(await vain.turn(this.#options.ending))) {
+      const why = `the network lists again and again what was missed, and nothing comes of it`
+      this.#warn(box === COMMON ? why : `${why}: channel ${box}`)
+      throw new Error(why)
+    }
+    const answer = await ask()
+    if (isVain(answer)) vain.note(answer._ !== 'updates.difference')
+    else this.#vain.delete(box)
+    return answer
+  }
+
   async #difference(
     request: tl.updates.RawGetDifferenceRequest,
     ask: Asking<tl.updates.TypeDifference>,
@@ -310,9 +316,9 @@ export class Recovery {
   }
 
   async #restart(why: string): Promise<tl.updates.RawDifferenceSlice> {
-    const { calls, logger, ending: signal } = this.#options
+    const { calls, ending: signal } = this.#options
     this.#areCountersLost = true
-    logger.warn({}, `${why}: messages are read from the chats`)
+    this.#warn(`${why}: messages are read from the chats`)
     const state = await calls.call({ _: 'updates.getState' }, { signal, readsOnly: true })
     const read = await readAccount(this.#options, state)
     this.#areCountersLost = false
@@ -339,7 +345,7 @@ export class Recovery {
     channel: tl.RawInputChannel,
     ask: Asking<tl.updates.TypeChannelDifference>,
   ): Promise<tl.updates.TypeChannelDifference> {
-    const { calls, account, logger, skipped, ending: signal } = this.#options
+    const { calls, account, skipped, ending: signal } = this.#options
     const { channelId } = channel
     try {
       const listed = await ask()
@@ -360,7 +366,7 @@ export class Recovery {
       const isAnew = wordOf(cause) === UNKNOWN_COUNT
       if (!isAnew && !isUnreadable(cause)) throw cause
       const why = isAnew ? COUNTED_ANEW : 'a list is unreadable'
-      logger.warn({ channelId }, `${why}: the messages of a channel are read`)
+      this.#warn(`${why}: the messages of channel ${channelId} are read`)
       const request = { _: 'channels.getFullChannel', channel } as const
       const { fullChat, chats, users } = await calls.call(request, { signal, readsOnly: true })
       if (fullChat._ !== 'channelFull') throw cause
@@ -378,23 +384,5 @@ export class Recovery {
   #askAgain(channel: number): void {
     const { client, state } = this.#options
     client.updates?._fetchChannelDifferenceViaUpdate(channel, state.channelCount(channel))
-  }
-}
-
-/** The library's counters of channels: how far the updates of each one were received. */
-class ChannelCounts extends Map<number, number> {
-  readonly #gaveUp: (channel: number) => void
-
-  /** `gaveUp` gets each channel whose missed updates the library would skip. */
-  constructor(gaveUp: (channel: number) => void = () => undefined) {
-    super()
-    this.#gaveUp = gaveUp
-  }
-
-  /** When a gap is too large for the library, it forgets the channel by setting its count to zero. */
-  override set(channel: number, pts: number): this {
-    if (pts > 0) return super.set(channel, pts)
-    this.#gaveUp(channel)
-    return this
   }
 }

@@ -125,3 +125,21 @@ export class UpdateState {
     }
   }
 }
+
+/** The library's counters of channels: how far the updates of each one were received. */
+export class ChannelCounts extends Map<number, number> {
+  readonly #gaveUp: (channel: number) => void
+
+  /** `gaveUp` gets each channel whose missed updates the library would skip. */
+  constructor(gaveUp: (channel: number) => void = () => undefined) {
+    super()
+    this.#gaveUp = gaveUp
+  }
+
+  /** When a gap is too large for the library, it forgets the channel by setting its count to zero. */
+  override set(channel: number, pts: number): this {
+    if (pts > 0) return super.set(channel, pts)
+    this.#gaveUp(channel)
+    return this
+  }
+}
