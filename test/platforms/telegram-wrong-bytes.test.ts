@@ -7,6 +7,7 @@ import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
 import type { Person } from '../support/telegram-dc/people.ts'
 import { Writer } from '../support/telegram-dc/writer.ts'
+import { carries } from './contract/content.ts'
 import { patience, run } from './contract/recorder.ts'
 import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
@@ -90,6 +91,31 @@ t.test('an account goes on after what cannot be read', async (t) => {
     t.notOk((await store.message('after')).recovered, 'nothing is asked for it')
     await session.probe(patience())
     t.equal(network.requests('updates.getDifference') - asked, 1, 'it is not asked without end')
+  })
+
+  await t.test('on a connection for files it is no gap: nothing can be lost there', async (t) => {
+    const methods: unknown[] = []
+    const warn = (facts: object) => void ('method' in facts && methods.push(facts.method))
+    const logger = { ...quietLogger, warn }
+    const { person, friend, store, listen } = await live(t, stage, { ...options, logger })
+    const { session, reports } = await listen()
+    const { text, media } = stage.outgoing({
+      kind: 'media',
+      media: stage.file('document', Buffer.alloc(300_000, 'x')),
+      caption: { text: '', entities: [] },
+    })
+    network.delivery.send(friend, person, { message: text, media })
+    const told = await store.until(() => store.happenings.find(carries('document')))
+    if (told.kind !== 'message' || told.message.content.kind !== 'media') throw new Error('no file')
+    const { file } = told.message.content.media
+    const opened = await session.download('native' in file ? file.native : '', 0, patience())
+    for await (const chunk of opened.stream) t.ok(chunk.length > 0)
+    const other = network.connectionsOf(person).filter(({ wantsUpdates }) => !wantsUpdates)
+    t.ok(other.length > 0)
+    for (const connection of other) connection.say(NEWER)
+    await until(() => methods.length > 0)
+    t.strictSame(methods, ['notice'])
+    t.notOk(reports.some(([name]) => name === 'skipped'))
   })
 
   await t.test('of lists that stay unreadable the operator hears once', async (t) => {

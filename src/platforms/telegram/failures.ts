@@ -64,7 +64,11 @@ interface Hearing {
       get(id: Long): { readonly rpc?: { readonly method: string } } | undefined
     }
   }
-  readonly params: { readonly disableUpdates?: boolean }
+  readonly params: {
+    readonly disableUpdates?: boolean
+    readonly isMainConnection: boolean
+    readonly isMainDcConnection: boolean
+  }
   readonly onError: { emit(cause: Error): void }
   readonly onUpdate: { emit(update: { readonly _: 'updatesTooLong' }): void }
   _handleRawMessage(messageId: Long, sequence: number, message: TlBinaryReader): void
@@ -99,8 +103,11 @@ export function bearUnreadable(): void {
       hear.call(this, messageId, sequence, message)
     } catch (cause) {
       if (sequence % 2 === 1) this._sendAck(messageId)
-      this.onError.emit(new Unreadable(undefined, cause))
-      if (!this.params.disableUpdates) this.onUpdate.emit({ _: 'updatesTooLong' })
+      const { disableUpdates, isMainConnection, isMainDcConnection } = this.params
+      // Of other connections, such as those for files, the library takes no updates.
+      const hears = !disableUpdates && isMainConnection && isMainDcConnection
+      this.onError.emit(new Unreadable(hears ? undefined : 'notice', cause))
+      if (hears) this.onUpdate.emit({ _: 'updatesTooLong' })
     }
   }
 }
