@@ -5,6 +5,7 @@ import t from 'tap'
 import type { RequestFailed } from '../../machines/model/failure.ts'
 import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
+import { clock } from '../support/telegram-dc/clock.ts'
 import { patience } from './contract/recorder.ts'
 import { refusalOf } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
@@ -56,6 +57,30 @@ t.test('an account bears a data centre that means ill', async (t) => {
       await store.message('after')
     })
   }
+
+  await t.test(
+    'a clock that is a year ahead later is no reason to start timers without end',
+    async (t) => {
+      const { store, listen, write } = await live(t, stage, options)
+      const { session } = await listen()
+      const warnings: string[] = []
+      const note = ({ name }: Error) => void warnings.push(name)
+      process.on('warning', note)
+      t.teardown(() => {
+        process.off('warning', note)
+        clock.aheadSeconds = 0
+      })
+      clock.aheadSeconds = 365 * 86_400
+      await session.probe(patience())
+      write('after')
+      await store.message('after')
+      t.strictSame(warnings, [])
+      clock.aheadSeconds = 0
+      await until(() => session.probe(patience()).catch(() => false))
+      write('with the right time again')
+      await store.message('with the right time again')
+    },
+  )
 
   const noNews = { newMessages: [], otherUpdates: [], chats: [], users: [] }
   const lists = [

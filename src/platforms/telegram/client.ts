@@ -187,11 +187,13 @@ function openForFilesLate(client: TelegramClient) {
 
 /** What the library does not declare of its connections. */
 interface Connection {
+  readonly _salts: { _getServerTime(): number }
   readonly _session: {
     lastSessionCreatedUid: Long
     readonly queuedAcks: readonly Long[]
     readonly recentIncomingMsgIds: { has(id: Long): boolean }
   }
+  _onFutureSalts(told: { readonly salts: readonly { readonly validSince: number }[] }): void
   _onNewSessionCreated(notice: { readonly uniqueId: Long }): void
   _onRpcResult(messageId: Long, message: unknown): void
   _handleMessage(messageId: Long, message: { readonly _: string }): void
@@ -214,6 +216,18 @@ function noteSessions() {
   }
 }
 noteSessions()
+
+/** A salt that counts later is not waited for: a timer of more than 24 days ends at once, and the library starts it again. */
+const FUTURE_SECONDS = 7 * 86_400
+
+function leaveFarSalts() {
+  const { _onFutureSalts: take } = connections
+  connections._onFutureSalts = function (told) {
+    const until = this._salts._getServerTime() + FUTURE_SECONDS
+    take.call(this, { ...told, salts: told.salts.filter(({ validSince }) => validSince < until) })
+  }
+}
+leaveFarSalts()
 
 /** So long after a ping the network is to close a connection, in milliseconds. */
 const SILENCE_MS = 135_000
