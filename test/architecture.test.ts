@@ -112,8 +112,10 @@ t.test('the service imports nothing of its tests, tools or benchmarks', async (t
   for (const file of code) {
     const outside = importsOf(file)
       .filter(isRelative)
-      .map((specifier) => topFolderOf(join(dirname(file), specifier)))
-      .filter((folder) => !['src', 'actors', 'machines'].includes(folder))
+      .map((specifier) => join(dirname(file), specifier))
+      .filter((path) => !['src', 'actors', 'machines'].includes(topFolderOf(path)))
+      // What the launcher has to know as well, and an older Node.js runs that one.
+      .filter((path) => path !== 'bin/runtime.mjs')
     t.same(outside, [], file)
   }
 })

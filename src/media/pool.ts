@@ -1,9 +1,10 @@
 /** The worker threads for bytes: few of them, a bounded queue, a time limit for every task; users take turns. */
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { MessageChannel, type ResourceLimits } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Logger } from '../../actors/ports/ports.ts'
+import { presentMemory } from '../../bin/runtime.mjs'
 import { failed } from '../../machines/model/failure.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
 import type { ProgramTask, Run } from './child.ts'
@@ -108,19 +109,6 @@ const PICTURE_BYTES = 200 * MEGABYTE
 /** What the service and its launcher have outside the heap before any file comes. */
 const IDLE_BYTES = 80 * MEGABYTE
 
-interface Memory {
-  /** What a container has; a number beyond the machine's, or none, where there is no limit. */
-  readonly constrained: number
-  readonly total: number
-  readonly heap: number
-}
-
-const presentMemory = (): Memory => ({
-  constrained: process.constrainedMemory(),
-  total: totalmem(),
-  heap: getHeapStatistics().heap_size_limit,
-})
-
 function limitsOfThreads(maxOldGenerationSizeMb: number): ResourceLimits {
   // The launcher's least size is for the main thread, which has it by now; each thread would begin with it as well.
   setFlagsFromString('--min-semi-space-size=0')
@@ -128,9 +116,13 @@ function limitsOfThreads(maxOldGenerationSizeMb: number): ResourceLimits {
 }
 
 /** How many that take so many bytes each have room outside the heap, once it is full: one in any case, and `most` at most. */
-export function placesFor(bytes: number, most: number, memory = presentMemory()): number {
-  const { constrained, total, heap } = memory
-  const room = Math.min(constrained || total, total) - heap - IDLE_BYTES
+export function placesFor(
+  bytes: number,
+  most: number,
+  memory = presentMemory(),
+  heap = getHeapStatistics().heap_size_limit,
+): number {
+  const room = memory - heap - IDLE_BYTES
   return Math.max(1, Math.min(most, Math.floor(room / bytes)))
 }
 

@@ -233,4 +233,9 @@ t.test('the memory is the least that a group above the process allows', async (t
   t.equal(memory(path, max('65536'), {}), 65_536, 'where its own group says nothing')
   t.equal(memory(path, max('max'), max('max')), usual, 'no limit')
   t.equal(memory('/', max('65536'), {}), usual, 'in a container, where its own group is the root')
+  const asking = /\b(constrainedMemory|totalmem)\b/
+  const who = globSync('{actors,bin,machines,src}/**/*.{ts,mjs}', { cwd: root }).filter((file) =>
+    asking.test(readFileSync(join(root, file), 'utf8')),
+  )
+  t.same(who, ['bin/runtime.mjs'], 'nobody else has an answer of his own')
 })
