@@ -57,10 +57,14 @@ export function createLogger({ level = 'info', destination }: LoggerOptions = {}
 /** Of lines that cannot be written, as while a disk is full, so many bytes wait; what comes after them is dropped. */
 const MOST_WAITING = 1_048_576
 
+const ignore = () => undefined
+
 /** Each line tries again to write those before it. Without a listener, one that is not written would end the process. */
 function standardOutput(): DestinationStream {
+  // The same for what is printed beside the log, such as sign-in codes: the disk may be full, or the reader gone.
+  process.stdout.off('error', ignore).on('error', ignore)
   const output = pino.destination({ fd: 1, sync: true, maxLength: MOST_WAITING })
   // Each line is written at once. At a fatal one the library would try for ever, and the process would not end.
-  output.flushSync = () => undefined
-  return output.on('error', () => undefined)
+  output.flushSync = ignore
+  return output.on('error', ignore)
 }

@@ -50,3 +50,22 @@ t.test('a process whose last words cannot be written ends', { skip }, async (t) 
   t.teardown(() => child.kill('SIGKILL'))
   t.same(await once(child, 'exit'), [3, null])
 })
+
+t.test('what is printed beside the log ends nothing either', { skip }, async (t) => {
+  const printing = `
+    import { createLogger } from './src/observability/logger.ts'
+    createLogger()
+    process.stdout.write('a code')
+    setImmediate(() => process.exit(3))`
+  const end = async (stdout: number | 'pipe') => {
+    const child = spawn(process.execPath, ['--input-type=module'], {
+      stdio: ['pipe', stdout, 'inherit'],
+    })
+    t.teardown(() => child.kill('SIGKILL'))
+    child.stdout?.destroy()
+    child.stdin!.end(printing)
+    return once(child, 'exit')
+  }
+  t.same(await end(openSync('/dev/full', 'a')), [3, null], 'the disk is full')
+  t.same(await end('pipe'), [3, null], 'the reader is gone')
+})
