@@ -141,17 +141,34 @@ export async function postgresBackend(url: string): Promise<Backend> {
 }
 
 const RECONNECT_MILLISECONDS = 500
+const LONGEST_STAY_MILLISECONDS = 5_000
+const FORGOTTEN_MILLISECONDS = 60_000
 /** Longer than a worker's wait for jobs, which takes 10 s at most. */
 const SILENT_MILLISECONDS = 15_000
 
 export type RedisConnection = Redis
 
+/** Whether it is time to leave a replica: at once, then after pauses that grow while its address goes on leading to one. */
+export function leaving(now = () => performance.now()): () => boolean {
+  let [leftAt, wait] = [Number.NEGATIVE_INFINITY, 0]
+  return () => {
+    const since = now() - leftAt
+    if (since < wait) return false
+    const isNew = since > FORGOTTEN_MILLISECONDS
+    wait = isNew ? RECONNECT_MILLISECONDS : Math.min(2 * wait, LONGEST_STAY_MILLISECONDS)
+    leftAt = now()
+    return true
+  }
+}
+
 /**
  * The connection of the service to Redis. A command fails at once while there is no connection. `null` is what BullMQ
  * asks for: a command under way waits for the next connection, and each caller has a time limit of its own.
  */
-export const connectRedis = (url: string): Redis =>
-  new Redis(url, {
+export const connectRedis = (url: string): Redis => {
+  /** By the options of a connection: each worker has a copy. */
+  const leave = new WeakMap<object, () => boolean>()
+  return new Redis(url, {
     lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: null,
@@ -160,8 +177,14 @@ export const connectRedis = (url: string): Redis =>
     // A line that was cut without a word would be used until TCP gives it up, after a quarter of an hour.
     socketTimeout: SILENT_MILLISECONDS,
     // The server was demoted: its address leads to another one by now. Before Redis 7 the word is at the end of a script's error.
-    reconnectOnError: ({ message }) => /\bREADONLY /.test(message),
+    reconnectOnError(this: object, { message }) {
+      if (!/\bREADONLY /.test(message)) return false
+      const isTime = leave.get(this) ?? leaving()
+      leave.set(this, isTime)
+      return isTime()
+    },
   })
+}
 
 /** BullMQ makes one connection more for each worker, since a worker's wait for jobs blocks its connection. */
 export const redisBackend = (connection: Redis): Backend => ({

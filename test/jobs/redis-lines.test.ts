@@ -1,6 +1,6 @@
 /** The line to Redis falls silent, or its server is demoted: a new connection works, so it is made. */
 import t, { type Test } from 'tap'
-import { connectRedis } from '../../src/jobs/backend.ts'
+import { connectRedis, leaving } from '../../src/jobs/backend.ts'
 import { createJobs } from '../../src/jobs/jobs.ts'
 import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -64,10 +64,30 @@ t.test('demoted to a replica of another one', { skip, timeout: 90_000 }, async (
 })
 
 t.test('a script is refused by a replica in the words of Redis 6', async (t) => {
-  const { reconnectOnError } = connectRedis('redis://127.0.0.1').options
-  const refused = (message: string) => reconnectOnError?.(new Error(message))
+  const refused = (message: string) =>
+    connectRedis('redis://127.0.0.1').options.reconnectOnError?.(new Error(message))
   const inScript = 'ERR Error running script (call to f_1): @user_script:1: @user_script: 1:'
   t.ok(refused(`${inScript} -READONLY You can't write against a read only replica.`))
   t.ok(refused("READONLY You can't write against a read only replica."))
   t.notOk(refused('OOM command not allowed when used memory > maxmemory'))
+})
+
+t.test('a server that stays a replica is left more and more seldom', async (t) => {
+  let now = 0
+  const isTime = leaving(() => now)
+  const times: number[] = []
+  for (; now <= 20_000; now += 500) if (isTime()) times.push(now)
+  t.same(times, [0, 500, 1_500, 3_500, 7_500, 12_500, 17_500])
+  now += 60_500
+  t.ok(isTime())
+  now += 500
+  t.ok(isTime(), 'once it has been forgotten, the pauses begin anew')
+})
+
+t.test('each connection leaves a replica by itself', async (t) => {
+  const one = connectRedis('redis://127.0.0.1')
+  const other = one.duplicate()
+  const refused = new Error("READONLY You can't write against a read only replica.")
+  const left = [one, one, other].map(({ options }) => options.reconnectOnError?.(refused))
+  t.same(left, [true, false, true])
 })
