@@ -151,9 +151,10 @@ export class WebhookDelivery {
     this.#start()
     const wantsMore = this.#wantsMore
     if (wantsMore || this.#feed.canReadLong) void this.#feed.read(wantsMore)
+    // Without room, what is due waits for an attempt to end: an alarm would ring again and again.
     if (this.#flow === 'closed' && this.#lanes.isWorthTrying) {
       this.#machine.tell({ type: 'lane.fresh' })
-    } else this.#alarm.set(this.#flow === 'open' ? this.#lanes.nextDue : Number.POSITIVE_INFINITY)
+    } else this.#alarm.set(this.#room > 0 ? this.#lanes.nextDue : Number.POSITIVE_INFINITY)
   }
 
   /** Resolves once nothing is under way and every acknowledgement is stored. */
@@ -225,7 +226,6 @@ export class WebhookDelivery {
   }
 
   #start() {
-    if (this.#room <= 0) return
     const now = this.#world.clock.now()
     const isProbe = this.#flow === 'single'
     while (this.#room > 0) {
@@ -296,7 +296,7 @@ export class WebhookDelivery {
   }
 
   #succeed(update: WebhookUpdate): undefined {
-    this.#width = Math.min(2 * this.#width, this.#facts.maxConnections)
+    this.#width *= 2
     this.#end(update, 'delivered')
     if (this.#flow !== 'open') this.#machine.tell({ type: 'endpoint.answered' })
   }

@@ -1,4 +1,4 @@
-/** Delivering to one endpoint: order, width, retries, rests, and what a stop leaves behind. */
+/** Delivering to one endpoint: order, retries, rests, and what a stop leaves behind. */
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import t from 'tap'
 import { Turns } from '../../../actors/host/time.ts'
@@ -17,31 +17,6 @@ t.test('updates go out lane by lane, and the cursor follows', async (t) => {
   await rig.clock.advance(5)
   t.equal(rig.saved.at(-1)?.cursor, 103)
   t.ok(rig.delivery.progress.waiting === 0)
-})
-
-t.test('no more at once than the webhook allows', async (t) => {
-  const rig = new WebhookRig(t, { maxConnections: 3 })
-  const held: (() => void)[] = []
-  rig.answer = () => new Promise<Attempt>((resolve) => held.push(() => resolve(ok)))
-  await rig.write('a', 'b', 'c', 'd', 'e', 'a')
-  t.equal(rig.sent.length, 3)
-  while (rig.sent.length < 6) {
-    held.shift()?.()
-    await rig.settle()
-  }
-  t.equal(rig.mostInFlight, 3)
-  t.ok(rig.sent.indexOf(101) < rig.sent.indexOf(106))
-})
-
-t.test('an acknowledgement that is not stored yet occupies its connection', async (t) => {
-  const rig = new WebhookRig(t, { maxConnections: 2 })
-  const stored = Promise.withResolvers<void>()
-  rig.onSave = () => stored.promise
-  await rig.write('a', 'b', 'c', 'd')
-  t.equal(rig.sent.length, 2, 'a crash now repeats two')
-  stored.resolve()
-  await rig.settle()
-  t.equal(rig.sent.length, 4)
 })
 
 t.test('keys that are stored by one statement go on by turns', async (t) => {
