@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { DeliveryLog, listDeliveries } from '../../src/webhooks/delivery-log.ts'
-import { Endpoint } from '../../src/webhooks/endpoint.ts'
+import { Connections, Endpoint } from '../../src/webhooks/endpoint.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'
 import type { SigningSecrets } from '../../src/webhooks/secrets.ts'
 import { webhookFacts } from '../actors/webhook/rig.ts'
@@ -117,6 +117,7 @@ t.test('a delivery that has ended while its secrets were read posts nothing', as
   const cut = new AbortController()
   const loaded = Promise.withResolvers<never>()
   const parts = endpointParts(t, {
+    connections: new Connections({ deliveries: 1, probes: 0 }),
     secrets: only<SigningSecrets>(t, 'SigningSecrets', {
       known: () => undefined,
       load: () => loaded.promise,
@@ -134,4 +135,24 @@ t.test('a delivery that has ended while its secrets were read posts nothing', as
   t.match(await delivering, { ok: false, status: undefined })
   t.same(receiver.received, [])
   t.equal(parts.connections.for(false).take(1, AbortSignal.timeout(1)), undefined)
+})
+
+t.test('a delivery that cannot be sent leaves its place to the next one', async (t) => {
+  const receiver = await Receiver.open(t)
+  let signing: readonly unknown[] = ['no key']
+  const made = new Endpoint(
+    { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 },
+    webhookFacts({ url: receiver.url }),
+    endpointParts(t, {
+      connections: new Connections({ deliveries: 1, probes: 0 }),
+      secrets: only<SigningSecrets>(t, 'SigningSecrets', {
+        known: () => ({ found: undefined, signing }) as never,
+      }),
+    }),
+  )
+  t.teardown(() => made.close())
+  const deliver = () => made.deliver({ updateId: 9, body: '{}' }, AbortSignal.timeout(5_000))
+  await t.rejects(deliver(), TypeError)
+  signing = []
+  t.match(await deliver(), { ok: true })
 })

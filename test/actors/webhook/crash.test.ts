@@ -246,3 +246,31 @@ t.test('what was stopped does not begin again because it had crashed', async (t)
   await rig.advance(10_000)
   t.equal(rig.state, undefined)
 })
+
+t.test('nor while its user is suspended', async (t) => {
+  const rig = new CrashRig(t)
+  rig.answer = () => failure()
+  const suspension = { code: 'forbidden', description: 'suspended' } as const
+  rig.onNote = () => {
+    rig.rig.actor.tell({ type: 'user.suspended', suspension })
+    boom()
+  }
+  await rig.write()
+  rig.onNote = () => undefined
+  rig.answer = () => ok
+  await rig.advance(10_000)
+  t.equal(rig.state, undefined)
+  t.same(rig.sent, [101])
+  rig.rig.actor.tell({ type: 'user.resumed' })
+  await rig.advance(10_000)
+  t.same(rig.sent, [101, 101])
+})
+
+t.test('what was delivered just before a webhook is set again is not repeated', async (t) => {
+  const rig = new CrashRig(t)
+  await rig.write(2)
+  t.equal(rig.rig.actor.snapshot.context.cursor, 100, 'the key itself learns of it later')
+  await rig.rig.actor.changeWebhook({ kind: 'set', target: webhookFacts(), dropTo: undefined })
+  await rig.write()
+  t.same(rig.sent, [101, 102, 103])
+})

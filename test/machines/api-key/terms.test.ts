@@ -1,5 +1,6 @@
 /** What a key lets through: its scopes, its expiry, its rate, and its end. */
 import t from 'tap'
+import { receivesAt } from '../../../machines/api-key/events.ts'
 import type { Failure, Reply } from '../../../machines/model/protocol.ts'
 import { admit, begin, held, page, poll, reading } from './rig.ts'
 
@@ -199,3 +200,9 @@ t.test(
     t.same(begin({ suspension, revoked: true }).send(admit('a')).replies, [refusal('a')])
   },
 )
+
+t.test('a webhook receives until its key expires, and only with the scope', async (t) => {
+  t.ok(receivesAt(expiring, 1_999_999))
+  t.notOk(receivesAt(expiring, 2_000_000))
+  t.notOk(receivesAt(sendOnly, 0))
+})
