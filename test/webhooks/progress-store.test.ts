@@ -41,6 +41,22 @@ t.test('progress that cannot be had fails alone, and what comes later is stored'
   )
 })
 
+t.test('a write that fails is told to all that it was for, and the next one is made', async (t) => {
+  const { database } = await testDatabase(t)
+  let isAway = true
+  const store = new ProgressStore({
+    ...database,
+    query: (...asked) =>
+      isAway ? Promise.reject(new Error('away')) : database.query<never>(...asked),
+  })
+  const progress = (): Progress => ({ cursor: 1, head: 1, waiting: 0, open: [] })
+  const save = (apiKeyId: number) =>
+    store.save({ apiKeyId, credentialId: 1, epoch: 0 }, progress, false)
+  for (const saved of [save(1), save(2)]) await t.rejects(saved, { message: 'away' })
+  isAway = false
+  await Promise.all([save(1), save(2)])
+})
+
 t.test('a write may be lost in a crash only where each of its progresses may', async (t) => {
   const { database } = await testDatabase(t)
   const rushed: unknown[] = []

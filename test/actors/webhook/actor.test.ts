@@ -157,6 +157,31 @@ t.test('a rest that is long is remembered elsewhere, and leaves the actor idle',
   t.match(rig.states.at(-1), { trouble: { failures: 1 }, suspended: false })
 })
 
+t.test(
+  'progress that cannot be stored is tried again every second, not all the time',
+  async (t) => {
+    const rig = new WebhookRig(t, { maxConnections: 1 })
+    let writes = 0
+    rig.onSave = async () => {
+      // Without a pause there would be no end.
+      if (++writes < 1_000) throw new Error('the database is away')
+    }
+    await rig.write('a')
+    await rig.clock.advance(10_000)
+    t.ok(writes >= 10 && writes <= 12, `${writes}`)
+    rig.onSave = async () => undefined
+    await rig.clock.advance(1_000)
+    t.equal(rig.saved.at(-1)?.cursor, 101)
+  },
+)
+
+t.test('one that is suspended has nothing to be awake for', async (t) => {
+  const rig = new WebhookRig(t, { suspended: true })
+  await rig.write('a', 'b')
+  t.same(rig.sent, [])
+  t.ok(rig.delivery.isIdle(HOUR))
+})
+
 t.test('410 for 23 hours turns it off, unless something else comes between', async (t) => {
   const rig = new WebhookRig(t)
   rig.answer = () => failure(410)
