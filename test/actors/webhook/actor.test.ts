@@ -175,6 +175,23 @@ t.test(
   },
 )
 
+t.test('a log that cannot be read is read again after a pause', async (t) => {
+  const rig = new WebhookRig(t)
+  await rig.settle()
+  rig.onRead = async () => {
+    // Without a pause there would be no end.
+    if (rig.reads < 1_000) throw new Error('the database is away')
+  }
+  await rig.write('a')
+  await rig.clock.advance(5_000)
+  t.same(rig.sent, [])
+  t.ok(rig.reads < 10, `${rig.reads}`)
+  t.match(rig.logger.errors[0], { apiKeyId: 5, err: { message: 'the database is away' } })
+  rig.onRead = async () => undefined
+  await rig.clock.advance(1_000)
+  t.same(rig.sent, [101])
+})
+
 t.test('one that is suspended has nothing to be awake for', async (t) => {
   const rig = new WebhookRig(t, { suspended: true })
   await rig.write('a', 'b')

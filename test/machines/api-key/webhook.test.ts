@@ -52,6 +52,8 @@ t.test('the poll that waits ends when one is set', async (t) => {
   t.same(conflicts(walk), [['p1', 'terminated by setWebhook request']])
   t.ok(effects(walk).includes('stopListening'))
   t.equal(walk.snapshot.context.waiting, undefined)
+  walk.send(changed('s', facts))
+  t.equal(walk.snapshot.context.lastPoll, undefined, 'nor is the time of its poll stored again')
 })
 
 t.test('a poll that is being read does not wait any more', async (t) => {
