@@ -34,11 +34,16 @@ t.test('progress that cannot be had fails alone, and what comes later is stored'
   await t.rejects(broken, { message: 'boom' })
   await good
   await store.save(keyOf(first?.id), upTo(107), false)
-  const stored = await database.query<{ cursor: number }>('select cursor from api_key order by id')
-  t.same(
-    stored.map(({ cursor }) => cursor),
-    [107, 105],
-  )
+  const cursors = async () => {
+    const rows = await database.query<{ cursor: number }>('select cursor from api_key order by id')
+    return rows.map(({ cursor }) => cursor)
+  }
+  t.same(await cursors(), [107, 105])
+  await Promise.all([
+    store.save(keyOf(first?.id), upTo(111), false),
+    store.save(keyOf(second?.id), upTo(109), false),
+  ])
+  t.same(await cursors(), [111, 109], 'of two in one statement, each gets its own')
 })
 
 t.test('a write that fails is told to all that it was for, and the next one is made', async (t) => {

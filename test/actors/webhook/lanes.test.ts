@@ -24,6 +24,10 @@ t.test('a lane that fails is tried again in its time, before what comes after', 
   t.equal(lanes.nextDue, 1_010)
   t.equal(lanes.take(1_009), undefined)
   t.equal(lanes.take(1_010)?.updateId, 0)
+  if (first) lanes.succeeded(first, 1_010)
+  const next = lanes.take(1_010)
+  t.equal(next?.updateId, 1)
+  t.equal(next && lanes.failuresOf(next), 0, 'nothing of it has failed')
 })
 
 t.test('a lane does not wait for a time that the clock is set back from', async (t) => {
