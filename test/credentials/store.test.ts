@@ -174,6 +174,24 @@ t.test('the owner may claim again, and an owner whose row is removed has ended',
   t.match(await theirs.claim(id), { epoch: 3 })
 })
 
+t.test('what is given away is fenced before another node claims it', async (t) => {
+  const { db, credential, node } = await stage(t)
+  const id = await credential()
+  const store = await storeOn(t, db)
+  const owned = { credentialId: id, epoch: (await store.claim(id))?.epoch ?? 0 }
+  const { append } = await node([id])
+  t.same(
+    await store.release([{ ...owned, epoch: owned.epoch - 1 }]),
+    [],
+    'nothing by an owner before',
+  )
+  t.same(await store.release([owned]), [id])
+  t.same(await store.fenced([owned]), [{ ...owned, signsOut: false }])
+  t.equal(await append(id, [], { epoch: owned.epoch, checkpoint: 9 }), -1)
+  await t.rejects(store.saveSecrets(owned, 0, 'late'), new OwnershipLost())
+  t.same(await store.release([owned]), [], 'given away once')
+})
+
 t.test('a node that was declared gone and does not know it claims nothing', async (t) => {
   const { db, credential } = await stage(t)
   const id = await credential()

@@ -79,3 +79,18 @@ t.test('a key polls if it was saved with a poll, and not by any other position',
   store.saveCursor(owned, { cursor: FIRST + 5 })
   t.same(await polledAt(), new Date(at), 'another actor of the key has not polled')
 })
+
+t.test('what an earlier actor of the key writes late takes nothing back', async (t) => {
+  const { db, credential, key: newKey } = await stage(t)
+  const credentialId = await credential()
+  const apiKeyId = await newKey(credentialId)
+  const now = Date.now()
+  for (const [cursor, polledAt] of [[FIRST + 5, now] as const, [FIRST + 4, now - 1] as const]) {
+    const store = new PostgresKeyStore(db, quietLogger)
+    t.teardown(() => store.flush())
+    store.saveCursor({ apiKeyId, credentialId, epoch: 0 }, { cursor, polledAt })
+    await store.stored(apiKeyId)
+    const [row] = await db.query('select cursor, polled_at from api_key where id = $1', [apiKeyId])
+    t.same(row, { cursor: FIRST + 5, polled_at: new Date(now) })
+  }
+})

@@ -41,6 +41,7 @@ t.test('an owner of before stores nothing and is told so', async (t) => {
   const facts = await db.query('select checkpoint, next_update_id from credential_log')
   t.same(facts, [{ checkpoint: null, next_update_id: FIRST }])
   t.same(await db.query('select * from chat_identity'), [], 'nor the ids it gave')
+  t.same(await db.query('select * from message_identity'), [], 'to messages neither')
   const after = await node([id])
   t.equal(await after.append(id, many(1, 'now'), { epoch: 1 }), 1)
   t.equal(await after.append(id, many(1, 'old'), { epoch: 0 }), -1, 'known without asking')
