@@ -131,9 +131,11 @@ t.test('a look for strays that fails keeps no account from being claimed', async
 })
 
 t.test('what had another owner unnoticed is dropped, and runs again', async (t) => {
-  const { held, adopted, lost } = following(t, 2, {})
+  const { held, adopted, lost, woken } = following(t, 3, {})
   held.set(1, { credentialId: 1, epoch: 3 })
-  await until(() => adopted.length === 2)
+  held.set(3, { credentialId: 3, epoch: 6 })
+  await until(() => woken.length > 0)
+  t.same(woken, [1, 2], 'a call has claimed the last one since')
   t.match(lost, [{ credentialId: 1, epoch: 3 }])
   t.match(adopted, [
     { credentialId: 1, epoch: 5 },

@@ -119,6 +119,8 @@ t.test('whoever finds accounts lost without a reason has the database asked, onc
   t.same(scene.dropped, [1, 2], 'at once, whatever the answer is')
   ownership.lost([lost(1), lost(2)])
   t.same(ownership.letGo([lost(1)]), [])
+  scene.held.set(1, factsOf(1, { epoch: 4 }))
+  t.same(ownership.letGo([lost(1)]), [], 'it was claimed back')
   await settled()
   t.same(scene.asked, [[1, 2]])
   t.same(

@@ -1,6 +1,7 @@
 /** What keys have read and want is written a moment late; who is told that it is stored can rely on it. */
 import t from 'tap'
 import { DEFAULT_KINDS } from '../../machines/model/update-kinds.ts'
+import type { WebhookFacts } from '../../machines/webhook/terms.ts'
 import type { Database } from '../../src/database/database.ts'
 import { PostgresKeyStore } from '../../src/keys/store.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -93,4 +94,47 @@ t.test('what an earlier actor of the key writes late takes nothing back', async 
     const [row] = await db.query('select cursor, polled_at from api_key where id = $1', [apiKeyId])
     t.same(row, { cursor: FIRST + 5, polled_at: new Date(now) })
   }
+})
+
+t.test('of a position from before the last claim only the cursor counts', async (t) => {
+  const { db, credential, epoch, key: newKey } = await stage(t)
+  const credentialId = await credential()
+  const apiKeyId = await newKey(credentialId, FIRST + 3)
+  let isAway = true
+  const away: Database = {
+    ...db,
+    query: (statement, values) =>
+      isAway && typeof statement === 'object' && statement.name === 'key-cursors'
+        ? Promise.reject(new Error('away'))
+        : db.query(statement, values),
+  }
+  const store = new PostgresKeyStore(away, quietLogger)
+  t.teardown(() => store.flush())
+  store.saveCursor(
+    { apiKeyId, credentialId, epoch: 0 },
+    { cursor: FIRST + 5, changedFilter: FILTER },
+  )
+  t.match(await store.load(apiKeyId), { epoch: 0, cursor: FIRST + 5, filter: FILTER })
+
+  const filter = [{ from: FIRST, kinds: 2 }]
+  await epoch(credentialId, 1)
+  await db.query('update api_key set filter = $2 where id = $1', [apiKeyId, JSON.stringify(filter)])
+  t.match(await store.load(apiKeyId), { epoch: 1, cursor: FIRST + 5, filter })
+  await db.query('update api_key set cursor = $2 where id = $1', [apiKeyId, FIRST + 7])
+  t.match(await store.load(apiKeyId), { cursor: FIRST + 7 }, 'the next owner has read on')
+
+  store.saveCursor({ apiKeyId, credentialId, epoch: 1 }, { cursor: FIRST + 8 })
+  isAway = false
+  await store.stored(apiKeyId)
+  t.match(await store.load(apiKeyId), { cursor: FIRST + 8, filter })
+})
+
+t.test('what a webhook has acknowledged in the table counts beside a late position', async (t) => {
+  const { db, credential, key: newKey } = await stage(t)
+  const credentialId = await credential()
+  const apiKeyId = await newKey(credentialId, FIRST + 3)
+  const store = new PostgresKeyStore(db, quietLogger, async () => ({}) as WebhookFacts)
+  t.teardown(() => store.flush())
+  store.saveCursor({ apiKeyId, credentialId, epoch: 0 }, { cursor: FIRST + 1 })
+  t.match(await store.load(apiKeyId), { cursor: FIRST + 3 })
 })

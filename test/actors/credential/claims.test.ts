@@ -7,7 +7,16 @@ import { CredentialRig, factsOf, stateOf } from './rig.ts'
 import { SupervisorRig } from './supervisor-rig.ts'
 
 t.test('the newer of two claims counts, and all that ran by the older one ends', async (t) => {
-  const rig = new CredentialRig(t)
+  const answered = Promise.withResolvers<void>()
+  const store = new FakeCredentialStore(t, {
+    claim: async (credentialId) => {
+      await answered.promise
+      store.facts.set(credentialId, factsOf(credentialId, { epoch: 3 }))
+      return store.facts.get(credentialId)
+    },
+  })
+  store.facts.set(1, factsOf(1, { epoch: 2 }))
+  const rig = new CredentialRig(t, { store: store.port })
   const supervisor: CredentialSupervisor = new CredentialSupervisor({
     ...rig.world,
     platforms: new Map([['fake', rig.platform.port]]),
@@ -18,12 +27,23 @@ t.test('the newer of two claims counts, and all that ran by the older one ends',
     },
   })
   t.teardown(() => supervisor.stop())
-  rig.store.facts.set(1, factsOf(1, { epoch: 3 }))
   const started = supervisor.start(1)
   supervisor.adopt(factsOf(1, { epoch: 2 }))
+  await settled()
+  t.equal(rig.platform.sessions.length, 1, 'it is connected before the answer comes')
+  answered.resolve()
   await started
   t.match(rig.lost, [{ credentialId: 1, epoch: 2 }])
   t.equal(supervisor.factsOf(1)?.epoch, 3)
+})
+
+t.test('whoever reads an account of a newer claim opens no session', async (t) => {
+  const rig = new SupervisorRig(t)
+  rig.store.facts.set(1, factsOf(1, { epoch: 4 }))
+  rig.supervisor.adopt(factsOf(1, { epoch: 3 }))
+  await settled()
+  t.match(rig.lost, [{ credentialId: 1, epoch: 3 }])
+  t.equal(rig.platform.sessions.length, 0)
 })
 
 t.test('callers that need it at the same moment claim it once', async (t) => {
