@@ -1,4 +1,5 @@
 /** Appending: contiguous ids, a fence, every event once, all in one commit. */
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { EventsUnstorable, RequestFailed } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
@@ -47,6 +48,28 @@ t.test('an owner of before stores nothing and is told so', async (t) => {
   t.equal(await after.append(id, many(1, 'old'), { epoch: 0 }), -1, 'known without asking')
   t.same(await stored(id), ['now0'])
 })
+
+t.test(
+  'an account that is claimed back at once keeps its log, and who waits is woken',
+  async (t) => {
+    const { credential, node, stored, epoch } = await stage(t)
+    const id = await credential()
+    const { updates, append } = await node([id])
+    let woken = 0
+    updates.listen(id, FIRST - 1, () => woken++)
+    await epoch(id, 1)
+    const other = await node([id])
+    t.equal(await other.append(id, many(1, 'theirs'), { epoch: 1 }), 1)
+    await epoch(id, 2)
+    t.equal(woken, 0)
+    updates.close(id)
+    updates.opened(id, 2, FIRST + 1)
+    t.equal(woken, 1, 'of what came in between')
+    await setImmediate()
+    t.equal(await append(id, many(1, 'mine'), { epoch: 2 }), 1)
+    t.same(await stored(id), ['theirs0', 'mine0'])
+  },
+)
 
 t.test('one fenced credential does not hold up the others of its group', async (t) => {
   const { credential, node, stored, epoch } = await stage(t)
