@@ -1,5 +1,6 @@
 /** What a hostile peer puts into its messages changes nothing but what the peer itself says. */
 import t, { type Test } from 'tap'
+import { says } from './contract/recorder.ts'
 import { sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
@@ -30,6 +31,27 @@ t.test('forgeries on XMPP', { skip: serverUnderTest().skip }, async (t) => {
     await open()
     await store.message('missed')
     t.equal(store.texts().filter((text) => text === 'named').length, 1)
+  })
+
+  await t.test('people are heard at once, however long ago they say they wrote', async (t) => {
+    const { account, friend, store, first, open } = await scene(t, network, {
+      settleMilliseconds: [],
+    })
+    await first.stop()
+    await open()
+    const delay = { from: network.server.domain, stamp: longAgo }
+    let turn = 0
+    const isToldLive = () =>
+      store.happenings.some((told) => !told.recovered && says(told, 'message', `backdated ${turn}`))
+    // What comes before the stream has settled is read from the archive.
+    while (!isToldLive()) {
+      if (turn === 100) return t.fail('they were never heard')
+      turn += 1
+      friend.send(account.jid, `backdated ${turn}`, ['{urn:xmpp:delay}delay', delay])
+      friend.send(account.jid, `after ${turn}`)
+      await store.message(`after ${turn}`)
+    }
+    t.ok(store.happenings.every(({ at }) => at > Date.now() / 1000 - 60))
   })
 
   for (const host of ['rooms.xmpp.test', 'forgetful.xmpp.test']) {

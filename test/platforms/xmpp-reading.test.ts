@@ -57,12 +57,32 @@ t.test('a carbon is believed to the own account alone', async (t) => {
     )
   t.equal(reading(copy(friend)), undefined)
   t.equal(reading(copy(`${own}/another-device`)), undefined)
+  const worded = copy(friend)
+  worded.append(body('words'))
+  t.match(reading(worded), { message: { from: { native: friend }, content: { text: 'words' } } })
   t.match(reading(copy(own)), {
     kind: 'message',
     direction: 'own',
     sourceKey: /^live:/,
     message: { chat: { native: friend }, from: { native: own } },
   })
+})
+
+t.test('on a settled stream the own server says no time that is long past', async (t) => {
+  const now = Math.floor(Date.now() / 1000)
+  const stampedAt = (seconds: number, settledAt: number) => {
+    const stamp = new Date(seconds * 1000).toISOString()
+    const delay = xml('delay', { xmlns: ns.delay, from: 'here.test', stamp })
+    return delivered(chat(body('late'), delay), { ...trust, readUntil: now, settledAt })
+  }
+  t.ok(Math.abs((stampedAt(now - 5_000, now - 60)?.at ?? 0) - now) < 60)
+  t.equal(stampedAt(now - 30, now - 60)?.at, now - 30)
+})
+
+t.test('the server writes its own time after one that the sender made up', async (t) => {
+  const stamps = ['1999-01-01T00:00:00Z', '2020-01-01T00:00:00Z']
+  const delays = stamps.map((stamp) => xml('delay', { xmlns: ns.delay, from: 'here.test', stamp }))
+  t.equal(reading(chat(body('late'), ...delays))?.at, 1_577_836_800)
 })
 
 t.test('the time is what the own server says, not what the sender says', async (t) => {

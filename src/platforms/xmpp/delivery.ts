@@ -52,18 +52,20 @@ interface Trust {
   readonly archive: boolean
   /** The time, by the server's clock, of the newest message that the archive had before the stream began. */
   readonly readUntil?: number
+  /** When the server had delivered all that it kept before the stream began; undefined: it may still do so. */
+  readonly settledAt?: number | undefined
 }
 
 /** Larger than any correction of a server's clock. */
 const CLOCK_STEP_SECONDS = 600
 
-/** Unwraps a live message; undefined for a forged one, which only the account's own server may send. */
+/** Unwraps a live message; undefined for a copy without a message. */
 export function delivered(stanza: Element, trust: Trust): IncomingMessage | undefined {
   const carbon = stanza.getChild('received', ns.carbons) ?? stanza.getChild('sent', ns.carbons)
-  if (!carbon) return live(stanza, stanza, trust)
   const from = parseAddress(stanza.attrs.from)
-  // Copies come only from the account's server, not from another device.
-  if (from?.bare !== trust.own || from.resource !== undefined) return undefined
+  // Copies come only from the account's server. A forged one has only the words of its sender, which the archive has too.
+  const isCopy = carbon && from?.bare === trust.own && from.resource === undefined
+  if (!isCopy) return live(stanza, stanza, trust)
   const forwarded = carbon.getChild('forwarded', ns.forward)
   const message = forwarded?.getChild('message')
   return forwarded && message ? live(message, forwarded, trust) : undefined
@@ -92,10 +94,14 @@ function live(message: Element, stamped: Element, trust: Trust): IncomingMessage
 
 const isFrom = ({ attrs }: Element, own: string) => bareOf(attrs.from, own) === own
 
-/** When the server received it. The sender's own claim does not count. */
-function stampOf(stamped: Element, { own, domain }: Trust): number | undefined {
+/**
+ * When the server received it. Senders can write in the server's name, too: the server's own stamp comes after theirs, and
+ * on a stream that has settled it is no older than that.
+ */
+function stampOf(stamped: Element, { own, domain, settledAt = 0 }: Trust): number | undefined {
   const vouched = stamped
     .getChildren('delay', ns.delay)
-    .find(({ attrs }) => attrs.from === domain || attrs.from === own)
-  return timeIn(vouched)
+    .findLast(({ attrs }) => attrs.from === domain || attrs.from === own)
+  const stamp = timeIn(vouched)
+  return stamp !== undefined && stamp + CLOCK_STEP_SECONDS < settledAt ? undefined : stamp
 }

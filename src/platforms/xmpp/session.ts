@@ -11,7 +11,7 @@ import type { Operation, OperationResult } from '../../../machines/model/operati
 import { SentRequests } from '../kit/sent-requests.ts'
 import { SessionLife } from '../kit/session-life.ts'
 import type { Passages } from '../kit/steadily.ts'
-import { Archive } from './archive.ts'
+import { Archive, nowSeconds } from './archive.ts'
 import { CatchUp } from './catch-up.ts'
 import { parseBeside, parseCheckpoints } from './checkpoint.ts'
 import { delivered, type IncomingMessage, recovered } from './delivery.ts'
@@ -80,8 +80,8 @@ export class XmppSession implements Session {
   #isOpened = false
   /** The stream is one of its own: what the session before has left is of no use any more. */
   #isBound = false
-  /** All that a new stream begins with is done. */
-  #isSettled = false
+  /** Since when all that a new stream begins with is done. Unix time in seconds. */
+  #settledAt: number | undefined
   #secrets: XmppSecrets
   #saving: Promise<void> = Promise.resolve()
 
@@ -172,7 +172,7 @@ export class XmppSession implements Session {
       sent: (id) => sent.has(id),
       failed: (cause) => {
         // What rooms say counts before it is stored: only their archives have it now.
-        this.#isSettled = false
+        this.#settledAt = undefined
         this.#end(cause)
       },
     })
@@ -214,12 +214,12 @@ export class XmppSession implements Session {
 
   /** Only where nothing is under way that this process alone knows of; else the next session logs in. */
   async handOver(): Promise<void> {
-    const isAtRest = this.#isSettled && this.#outbox.isIdle && this.#rooms.isAtRest
+    const isAtRest = this.#settledAt && this.#outbox.isIdle && this.#rooms.isAtRest
     if (!isAtRest || this.#life.isOver || !(await this.#stream.leave())) return
     // What is not stored is not counted: the server sends it to the next session.
     await Promise.all([this.#inbox.settled(), this.#rooms.settled()])
     await this.#ledger.settled()
-    const stream = this.#isSettled && this.#stream.inheritance
+    const stream = this.#settledAt && this.#stream.inheritance
     if (!stream) return
     const sent = this.#sent.newest(mostLeft)
     const text = leftText({ stream, hasArchive: this.#hasArchive, sent, rooms: this.#rooms.states })
@@ -254,7 +254,7 @@ export class XmppSession implements Session {
     this.#rooms.goOn(signal).then(
       () => {
         this.#inbox.release(new Set())
-        this.#isSettled = true
+        this.#settledAt = nowSeconds()
       },
       (cause) => {
         if (!signal.aborted) this.#end(cause)
@@ -264,7 +264,7 @@ export class XmppSession implements Session {
 
   #bind() {
     this.#isBound = true
-    this.#isSettled = false
+    this.#settledAt = undefined
     this.#binding.abort()
     this.#binding = new AbortController()
     const { signal } = this.#binding
@@ -313,7 +313,7 @@ export class XmppSession implements Session {
       this.#outbox.repeat(unconfirmed.filter(({ to }) => to === room.address))
     })
     await Promise.all([settling, entering])
-    this.#isSettled = !signal.aborted
+    this.#settledAt = signal.aborted ? undefined : nowSeconds()
   }
 
   /** Messages of a room are not awaited: the room, or its archive, repeats them after an absence. */
@@ -322,13 +322,9 @@ export class XmppSession implements Session {
     if (!stanza.is('message') || this.#archive.take(stanza)) return undefined
     if (stanza.attrs.type === 'error') return this.#bounce(stanza)
     const { readUntil } = this.#catchUp
-    const trust = { own: this.#own, domain: this.#domain, archive: this.#hasArchive, readUntil }
-    const delivery = delivered(stanza, trust)
-    if (!delivery) {
-      this.#options.logger.warn({ from: stanza.attrs.from }, 'dropped a forged copy of a message')
-      return undefined
-    }
-    if (delivery.kept) return undefined
+    const account = { own: this.#own, domain: this.#domain, archive: this.#hasArchive }
+    const delivery = delivered(stanza, { ...account, readUntil, settledAt: this.#settledAt })
+    if (!delivery || delivery.kept) return undefined
     if (this.#isNamedByArchive(delivery)) return this.#readFromArchive(delivery)
     return this.#inbox.push(delivery)
   }
