@@ -54,6 +54,28 @@ t.test('forgeries on XMPP', { skip: serverUnderTest().skip }, async (t) => {
     t.ok(store.happenings.every(({ at }) => at > Date.now() / 1000 - 60))
   })
 
+  await t.test(
+    'nobody changes what the account has written, on whatever device and whenever',
+    async (t) => {
+      const { account, chat, friend, store, first, open } = await scene(t, network)
+      const phone = await network.device(account)
+      const { native } = await sent(first, chat, 'by the session before')
+      await first.stop()
+      await open()
+      const named = phone.send(chat, 'by the phone')
+      await store.message('by the phone')
+      for (const id of [native, named]) {
+        friend.correct(account.jid, id, 'never said')
+        friend.retract(account.jid, id)
+      }
+      const mine = friend.send(account.jid, 'a qestion')
+      friend.correct(account.jid, mine, 'a question')
+      await store.message('a question', 'edited')
+      t.strictSame(store.texts('edited'), ['a question'])
+      t.notOk(store.happenings.some(({ kind }) => kind === 'deleted'))
+    },
+  )
+
   for (const host of ['rooms.xmpp.test', 'forgetful.xmpp.test']) {
     await t.test(`people of ${host} do not say when they wrote`, async (t) => {
       const { friend, store, room } = await inRoom(t, host)

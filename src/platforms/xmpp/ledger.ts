@@ -307,9 +307,10 @@ export class Ledger {
 
 const without = (rooms: readonly string[], room: string) => rooms.filter((other) => other !== room)
 
-/** The message names another one by a reused id: earlier sessions may have stored that one. */
+/** The message names one that earlier sessions may have stored: by a reused id, or to change what may be another one's. */
 function namesUnknown(message: Element): boolean {
   if (isOrdinary(message)) return false
-  const named = targetOf(message)?.id ?? repliedTo(message) ?? reactionsIn(message)?.id
+  if (targetOf(message)) return true
+  const named = repliedTo(message) ?? reactionsIn(message)?.id
   return named !== undefined && !isRandom(named)
 }

@@ -107,6 +107,12 @@ export class MessageNames {
     this.#latest.set(`${chat}\n${id}\n${writer}`, native)
   }
 
+  /** Whether the message with this id is known, and not this writer's. An id that is used again says nothing of that. */
+  isOfOthers(chat: string, id: string, writer: string): boolean {
+    const place = `${chat}\n${id}`
+    return isRandom(id) && this.#latest.has(place) && !this.#latest.has(`${place}\n${writer}`)
+  }
+
   /** The native id of the newest message that goes by this id; with a writer: that this one wrote. */
   find(chat: string, id: string, writer?: string): string {
     const place = writer === undefined ? `${chat}\n${id}` : `${chat}\n${id}\n${writer}`
@@ -116,9 +122,10 @@ export class MessageNames {
 
 /** The same names, but messages that are read do not become the newest. */
 export const unchanged = (
-  names: Pick<MessageNames, 'give' | 'find'>,
-): Pick<MessageNames, 'give' | 'find' | 'remember'> => ({
+  names: Pick<MessageNames, 'give' | 'find' | 'isOfOthers'>,
+): Pick<MessageNames, 'give' | 'find' | 'isOfOthers' | 'remember'> => ({
   give: (...place) => names.give(...place),
+  isOfOthers: (...place) => names.isOfOthers(...place),
   find: (...place) => names.find(...place),
   remember: () => undefined,
 })

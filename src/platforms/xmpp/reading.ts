@@ -26,7 +26,7 @@ import { readXhtml } from './styling/xhtml.ts'
 
 export interface Known {
   readonly own: string
-  readonly names: Pick<MessageNames, 'give' | 'find' | 'remember'>
+  readonly names: Pick<MessageNames, 'give' | 'find' | 'isOfOthers' | 'remember'>
   readonly opinions: Opinions
   /** Whether this session sent the message with this id. */
   sent(id: string): boolean
@@ -51,8 +51,7 @@ export function read(delivery: IncomingMessage, known: Known): Happening | undef
     ...(delivery.recovered && { recovered: true }),
   } as const
   const target = targetOf(message)
-  // Only the account itself may change its own messages.
-  if (target && !own && known.sent(target.id)) return undefined
+  if (target && isForeign(target.id, ends, own, known)) return undefined
   if (target?.change === 'retract') {
     return {
       kind: 'deleted',
@@ -94,6 +93,13 @@ export function read(delivery: IncomingMessage, known: Known): Happening | undef
   }
   return { kind: target ? 'edited' : 'message', ...event, message: result }
 }
+
+/** Only who wrote a message may change it. */
+function isForeign(id: string, ends: Ends, own: boolean, { names, sent }: Known): boolean {
+  return (!own && sent(id)) || names.isOfOthers(ends.chat.native, id, ends.from.native)
+}
+
+type Ends = NonNullable<ReturnType<typeof endsOf>>
 
 /** The author and the chat; undefined where no answer could go, and for what an unknown room claims to pass on. */
 function endsOf(message: Element, own: boolean, known: Known) {
