@@ -27,14 +27,23 @@ const failure = {
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Failed' } } },
 }
 
-const successOf = (result: object) => ({
+/** Those whose success says in words what was done, as at the reference. */
+const SAYING = new Set(['setWebhook', 'deleteWebhook'])
+
+const said = { type: 'string', description: 'What was done' }
+
+const successOf = (name: string, result: object) => ({
   description: 'The result',
   content: {
     'application/json': {
       schema: {
         type: 'object',
         required: ['ok', 'result'],
-        properties: { ok: { type: 'boolean' }, result },
+        properties: {
+          ok: { type: 'boolean' },
+          result,
+          ...(SAYING.has(name) && { description: said }),
+        },
       },
     },
   },
@@ -125,7 +134,7 @@ function pathOf(method: Method, results: Schemas) {
       parameters: [apiKey, ...(heedsIdempotencyKey(method) ? [idempotencyKey] : [])],
       // Of an empty form some generators make code that does not compile.
       ...(takesParameters(method) && { requestBody }),
-      responses: { 200: successOf(results[name] ?? {}), default: failure },
+      responses: { 200: successOf(name, results[name] ?? {}), default: failure },
     },
   }
 }

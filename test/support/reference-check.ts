@@ -1,4 +1,5 @@
-/** Fails a test whose service answers a bot in another shape than the reference's. */
+/** Fails a test whose service answers a bot in another shape than the reference's, or than /openapi.json describes. */
+import { describeBotApi } from '../../src/bot-api/openapi.ts'
 import { departuresOfResult, departuresOfUpdate } from '../reference/departures.ts'
 
 type Value = ReturnType<typeof JSON.parse>
@@ -15,6 +16,19 @@ export function checkAnswer(path: string, body: Value): void {
   const [, method] = /^\/bot[^/]+\/(?:test\/)?(\w+)(?:\?|$)/.exec(path) ?? []
   if (method === undefined || body?.ok !== true) return
   refuse(departuresOfResult(method, body.result), body.result)
+  refuse(undeclaredIn(method, body), body)
+}
+
+let described: Value
+
+/** The fields around a result that the service's description of the method does not have. */
+function undeclaredIn(method: string, body: object): readonly string[] {
+  described ??= describeBotApi().paths
+  const success = described[`/bot{api_key}/${method}`]?.post.responses[200]
+  if (success === undefined) return []
+  const { properties } = success.content['application/json'].schema
+  const undeclared = Object.keys(body).filter((name) => !(name in properties))
+  return undeclared.map((name) => `${name} is not described`)
 }
 
 export function checkUpdate(update: Value): void {
