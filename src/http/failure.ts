@@ -27,9 +27,11 @@ const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {
 const plain: Record<number, string> = {
   405: 'Method Not Allowed',
   408: 'Request Timeout',
+  412: 'Precondition Failed',
   413: 'Request Entity Too Large',
   414: 'URI Too Long',
   415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
   417: 'Expectation Failed',
   431: 'Request Header Fields Too Large',
   505: 'HTTP Version Not Supported',
