@@ -99,7 +99,7 @@ async function settings(credential_id: number) {
   await client.ask('POST', '/alerts/settings/test', { channel: 'chat' })
   const [incident] = await db.query<{ id: number }>(
     `insert into incident (user_id, rule, subject, state, affected, opened_at)
-     select id, 'accounts_out', 'sandbox', 'open', 1, now() from app_user order by id limit 1
+     select id, 'account_out', 'sandbox', 'open', 1, now() from app_user order by id limit 1
      returning id`,
   )
   const path = `/alerts/${incident?.id}`

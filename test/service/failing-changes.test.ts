@@ -77,7 +77,7 @@ const shared = async () => {
 const incident = async () => {
   const { rows } = await database.query(
     `insert into incident (user_id, rule, subject, state, affected, opened_at)
-     select id, 'accounts_out', $1, 'open', 1, now() from app_user order by id limit 1 returning id`,
+     select id, 'account_out', $1, 'open', 1, now() from app_user order by id limit 1 returning id`,
     [`s${++numbers}`],
   )
   return `/alerts/${rows[0].id}`
