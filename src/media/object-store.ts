@@ -7,8 +7,10 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { S3mini, S3NetworkError, S3ServiceError } from 's3mini'
+import { fetch as send } from 'undici'
 import { failed } from '../../machines/model/failure.ts'
 import { beginningOf } from '../net/fetch.ts'
+import { createGuardedAgent } from '../net/guard.ts'
 
 /** A file that a thread may read, or a stream of bytes. The receiver closes it. */
 export type SealedBytes = Pick<FileHandle, 'fd' | 'close'> | Readable
@@ -101,10 +103,18 @@ const REQUEST_MS = 600_000
 /** What the service says about a request is shorter, and comes at once. */
 const SAID = { bytes: 65_536, ms: 5_000 }
 
+/** The operator names the service, wherever it is. Each file that is read slowly holds a connection. */
+const dispatcher = createGuardedAgent({
+  allowPrivate: true,
+  connections: 1_000,
+  connectTimeoutMs: 10_000,
+})
+
 /** Only a file that was asked for is handed on as it comes; of any other answer the status tells what was done. */
 async function fetchBounded(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   // A redirect would carry the signature along.
-  const response = await fetch(input, { ...init, redirect: 'error' })
+  const guarded = { ...init, redirect: 'error', dispatcher } as Parameters<typeof send>[1]
+  const response = (await send(input as string, guarded)) as unknown as Response
   if (!response.body || (response.ok && init?.method === 'GET')) return response
   const said = await beginningOf(Readable.fromWeb(response.body as ReadableStream), SAID)
   const { status, headers } = response

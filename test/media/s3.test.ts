@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { S3Store } from '../../src/media/object-store.ts'
 import { refused } from '../actors/refused.ts'
 import { until } from '../support/client.ts'
+import { flood } from '../support/flood.ts'
 import { listen, portOf } from '../support/http-server.ts'
 import { s3Secrets, startS3 } from '../support/s3-server.ts'
 import { collect, forever, rig } from './rig.ts'
@@ -119,6 +120,29 @@ t.test('of an answer without end the beginning is read, whatever was asked for',
     await until(() => !isOpen)
     t.ok(sent < 10_000_000, `${what}: ${sent} bytes were sent`)
   }
+})
+
+t.test('interim answers that nobody asked for break nothing, and flood nothing', async (t) => {
+  let sent = () => 0
+  let isHostile = false
+  const store = await storeAt(t, (request, response) => {
+    request.resume()
+    if (isHostile) {
+      const early = 'HTTP/1.1 103 Early Hints\r\n\r\n'
+      if (response.socket) sent = flood(response.socket, early, Buffer.from(early.repeat(1_000)))
+      return
+    }
+    response.writeContinue()
+    response.end('x')
+  })
+  const { file } = await rig(t)
+  const name = randomUUID()
+  await store.put(name, await file('x'), forever)
+  const range = { from: 0, length: 1 }
+  t.equal(`${await collect(await store.read(name, range))}`, 'x')
+  isHostile = true
+  await refused(t, store.read(name, range), { code: 'unavailable', retryAfterSeconds: 5 })
+  t.ok(sent() > 0 && sent() < 20_000_000, `${sent()} bytes were sent`)
 })
 
 t.test('the status tells what was done, whatever becomes of the rest of the answer', async (t) => {
