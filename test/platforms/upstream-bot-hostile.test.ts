@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Passed } from '../../machines/model/operation-passing.ts'
 import { telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
+import { flood } from '../support/flood.ts'
 import { listen, portOf } from '../support/http-server.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, refusalOf } from './contract/scene.ts'
@@ -217,4 +218,18 @@ t.test('the service sends texts of its own, and nothing else', async (t) => {
   stub.next('sendMessage', refusal(400, 'Bad Request: chat not found'))
   const refused = await refusalOf(perform(open, { kind: 'send', chat: '7', content }))
   t.match(refused, { code: 'bad_request', description: 'chat not found' })
+})
+
+t.test('an answer that brings nothing without end is cut off', async (t) => {
+  const stub = await startStub(t)
+  const open = await session(t, stub.url, telegramBot)
+  await open.reported('opened')
+  let written = () => 0
+  stub.next('sendMessage', ({ socket }) => {
+    const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;'
+    if (socket) written = flood(socket, head, Buffer.alloc(65_536, '0'))
+  })
+  const { code, certain } = await refusalOf(perform(open, send))
+  t.same({ code, certain }, { code: 'timeout', certain: false })
+  t.ok(written() > 0 && written() < 100_000_000, `${written()} bytes were written`)
 })

@@ -65,6 +65,8 @@ export interface HttpAnswer {
 
 export const CALL_MS = 60_000
 const ANSWER_BYTES = 16 * 1024 * 1024
+/** As it comes over the line: heads and the frames of chunks are in it, and they may have nothing in them. */
+export const ANSWER_LINE_BYTES = 2 * ANSWER_BYTES
 export const usualHeaders = { 'user-agent': 'Chapar', 'accept-encoding': 'identity' }
 
 export class HttpClient {

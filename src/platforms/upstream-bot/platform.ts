@@ -4,6 +4,7 @@ import type { Platform, WritePermit } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import { createGuardedAgent, GuardedConnections } from '../../net/guard.ts'
+import { ANSWER_LINE_BYTES } from '../kit/http-client.ts'
 import { definePlatform, fieldsOf } from '../kit/platform.ts'
 import { BotApiClient } from './client.ts'
 import type { Flavour } from './flavour.ts'
@@ -33,8 +34,10 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
   const { flavour, wanted, url: root, allowPrivate, logger } = options
   const { holdSeconds = 30, forgives = 1 } = options
   const { origin } = new URL(root)
-  const polls = new GuardedConnections(origin, { allowPrivate, connections: CONNECTIONS.polls })
-  const calls = new GuardedConnections(origin, { allowPrivate, connections: CONNECTIONS.calls })
+  const open = (connections: number) =>
+    new GuardedConnections(origin, { allowPrivate, connections, answerBytes: ANSWER_LINE_BYTES })
+  const polls = open(CONNECTIONS.polls)
+  const calls = open(CONNECTIONS.calls)
   const files = createGuardedAgent({
     allowPrivate,
     connections: CONNECTIONS.files,
