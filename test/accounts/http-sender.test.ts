@@ -1,4 +1,5 @@
 /** The HTTP sender: what it sends, and how it takes what a provider may answer. */
+import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -202,6 +203,21 @@ t.test('an answer without the expected words is a failure', async (t) => {
   const { send } = await provider(t, ok)
   await send({ expect: '"status":"ok"' })
   await t.rejects(send({ expect: '"status":"sent"' }), { message: /did not confirm/ })
+})
+
+t.test('the error tells why the name of the provider does not resolve', async (t) => {
+  const { send } = await provider(t, ok)
+  const silence = async () => {
+    throw Object.assign(new Error('no server answers'), { code: 'ETIMEOUT' })
+  }
+  t.intercept(Resolver.prototype, 'resolve4', { value: silence })
+  t.intercept(Resolver.prototype, 'resolve6', { value: silence })
+  // The system looks up one such name at a time.
+  const both = [1, 2].map(() => send({ url: 'http://nowhere.invalid/' }, 20_000))
+  const reasons = (await Promise.allSettled(both)).map((each) =>
+    each.status === 'rejected' ? each.reason.message : 'sent',
+  )
+  t.ok(reasons.includes('the SMS provider did not answer: ETIMEOUT'), `${reasons}`)
 })
 
 t.test('no error tells the key in the address', async (t) => {

@@ -60,7 +60,9 @@ export function httpSender(options: HttpOptions): OtpSender {
       headers: { 'user-agent': 'Chapar', ...filled(headers, message) },
       ...(options.body !== undefined && { body: fill(options.body, message, escaped) }),
     }).catch((cause) => {
-      throw new Error(`the SMS provider did not answer: ${cause.code ?? cause.name}`)
+      // An error of the resolver has its code within.
+      const code = cause.code ?? cause.cause?.code ?? cause.name
+      throw new Error(`the SMS provider did not answer: ${code}`)
     })
 
   return {
