@@ -8,7 +8,12 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const find = (pattern: string) => globSync(pattern, { cwd: root }).sort()
 
 /** Few keys, each for long; what belongs to one request or one page stands in the request or the page. */
-const mayMapWeakly = ['src/diagnosis/diagnoses.ts', 'src/http/connections.ts', 'src/links/flows.ts']
+const mayMapWeakly = [
+  'src/diagnosis/diagnoses.ts',
+  'src/http/connections.ts',
+  'src/jobs/backend.ts',
+  'src/links/flows.ts',
+]
 
 t.test('no WeakMap holds what is made for each request', async (t) => {
   // V8 collects young objects as if every value of an old WeakMap were alive.

@@ -117,11 +117,18 @@ const AT_ONCE = 2
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 
+/** How often the network has objected to a request: in the request itself, which ends with it. */
+const objections = Symbol('objections')
+
+interface Request {
+  [objections]?: number
+}
+
 /** What the library does not declare of its messages. */
 interface Sending {
   readonly _session: {
-    readonly pendingMessages: { get(id: Long): { readonly rpc?: object } | undefined }
-    readonly getStateSchedule: { remove(rpc: object): void }
+    readonly pendingMessages: { get(id: Long): { readonly rpc?: Request } | undefined }
+    readonly getStateSchedule: { remove(rpc: Request): void }
   }
   _onMessageFailed(id: Long, reason: string, isInContainer?: boolean): void
 }
@@ -130,13 +137,12 @@ interface Sending {
 export function pauseResending(): void {
   const connections = SessionConnection.prototype as unknown as Sending
   const { _onMessageFailed: send } = connections
-  const times = new WeakMap<object, number>()
   connections._onMessageFailed = function (id, reason, isInContainer) {
     const { rpc } = this._session.pendingMessages.get(id) ?? {}
     const again = () => send.call(this, id, reason, isInContainer)
     if (!rpc) return again()
-    const count = (times.get(rpc) ?? 0) + 1
-    times.set(rpc, count)
+    const count = (rpc[objections] ?? 0) + 1
+    rpc[objections] = count
     if (count <= AT_ONCE) return again()
     this._session.getStateSchedule.remove(rpc)
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** (count - AT_ONCE - 1), LONGEST_PAUSE_MS)
