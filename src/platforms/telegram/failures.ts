@@ -122,6 +122,8 @@ const objections = Symbol('objections')
 
 interface Request {
   [objections]?: number
+  readonly chainId?: string
+  readonly cancelled?: boolean
 }
 
 /** What the library does not declare of its messages. */
@@ -129,25 +131,38 @@ interface Sending {
   readonly _session: {
     readonly pendingMessages: { get(id: Long): { readonly rpc?: Request } | undefined }
     readonly getStateSchedule: { remove(rpc: Request): void }
+    readonly chains: { delete(chain: string): void }
   }
   _onMessageFailed(id: Long, reason: string, isInContainer?: boolean): void
+  _processPendingChainedFails(chain: string, since: Long): void
 }
 
 /** What the network objects to, the library sends again at once, without end. */
 export function pauseResending(): void {
   const connections = SessionConnection.prototype as unknown as Sending
-  const { _onMessageFailed: send } = connections
+  const { _onMessageFailed: resend } = connections
   connections._onMessageFailed = function (id, reason, isInContainer) {
     const { rpc } = this._session.pendingMessages.get(id) ?? {}
-    const again = () => send.call(this, id, reason, isInContainer)
-    if (!rpc) return again()
+    const again = () => resend.call(this, id, reason, isInContainer)
+    // That one waited for a refused request and waits no more: it does not fail so without end, and later ones may not overtake it.
+    if (!rpc || reason === 'MSG_WAIT_FAILED') return again()
     const count = (rpc[objections] ?? 0) + 1
     rpc[objections] = count
     if (count <= AT_ONCE) return again()
     this._session.getStateSchedule.remove(rpc)
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** (count - AT_ONCE - 1), LONGEST_PAUSE_MS)
-    // By then it may have been answered, or the connection may be another: nothing waits under this id.
-    setTimeout(again, pause).unref()
+    const { chainId } = rpc
+    const send = () => {
+      // By then it may have been answered, or the connection may be another: nothing waits under this id.
+      const isOver = this._session.pendingMessages.get(id)?.rpc !== rpc
+      if (isOver && !rpc.cancelled) return
+      if (chainId === undefined) return again()
+      this._session.chains.delete(chainId)
+      again()
+      // The requests after it wait for the one with this id, which is never answered.
+      this._processPendingChainedFails(chainId, id)
+    }
+    setTimeout(send, pause).unref()
   }
 }
 

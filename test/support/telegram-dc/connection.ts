@@ -43,8 +43,8 @@ export interface Habits {
   givesSalts: boolean
   /** What goes out instead of this body; `method`: of the request that it answers. Empty: nothing at all. */
   garbles?: ((body: Buffer, method?: string) => readonly Buffer[]) | undefined
-  /** What is wrong with every message, whatever it is. */
-  objects?: ((heard: Heard) => TlObject) | undefined
+  /** What is wrong with a message, whatever it is. */
+  objects?: ((heard: Heard) => TlObject | undefined) | undefined
 }
 
 export interface Hall {
