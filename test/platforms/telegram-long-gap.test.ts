@@ -1,4 +1,5 @@
 /** Gaps that are too long for Telegram itself to list: what was missed is read from the chats. */
+import { Long } from '@mtcute/core'
 import t, { type Test } from 'tap'
 import { fieldsOf } from '../../src/platforms/kit/platform.ts'
 import type { TelegramOptions } from '../../src/platforms/telegram/platform.ts'
@@ -14,6 +15,27 @@ async function forgetful(t: Test, stage: Stage, options: Partial<TelegramOptions
   scene.person.mostMissed = 3
   return scene
 }
+
+const SECRET_LISTS = 10
+
+/** Part of a list: one message of a secret chat, which counts apart from the others. */
+const secretsUpTo = (qts: number, pts: number) => ({
+  _: 'updates.differenceSlice',
+  newMessages: [],
+  newEncryptedMessages: [
+    {
+      _: 'encryptedMessageService',
+      randomId: Long.ONE,
+      chatId: 1,
+      date: 1,
+      bytes: Buffer.alloc(8),
+    },
+  ],
+  otherUpdates: [],
+  chats: [],
+  users: [],
+  intermediateState: { _: 'updates.state', pts, qts, date: 1, seq: 0, unreadCount: 0 },
+})
 
 t.test('Telegram accounts read from the chats what was too much to be listed', async (t) => {
   const stage = await Stage.start(t)
@@ -52,6 +74,28 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
     await session.probe(patience())
     write('after')
     t.notOk((await store.message('after')).recovered)
+  })
+
+  await t.test('many lists with nothing but secret messages are read on', async (t) => {
+    const { person, store, listen, write } = await live(t, stage)
+    const { session } = await listen()
+    write('before')
+    await store.message('before')
+    let lists = 0
+    network.between = async (asked, carryOut) => {
+      if (asked !== 'updates.getDifference' || lists === SECRET_LISTS) return carryOut()
+      lists += 1
+      return secretsUpTo(lists, person.pts - 1)
+    }
+    t.teardown(() => {
+      network.between = (_, carryOut) => carryOut()
+    })
+    person.isHushed = true
+    write('missed')
+    person.isHushed = false
+    await session.probe(patience())
+    await store.message('missed')
+    t.equal(lists, SECRET_LISTS)
   })
 
   await t.test('also by an account that was never told of a message', async (t) => {

@@ -172,7 +172,8 @@ function isVain({ pts, qts }: tl.updates.RawGetDifferenceRequest, list: tl.updat
   if (list._ === 'updates.differenceEmpty') return false
   if (list._ === 'updates.differenceTooLong') return true
   const { pts: upTo, qts: upToQts } = 'state' in list ? list.state : list.intermediateState
-  const hasNews = list.newMessages.length + list.otherUpdates.length > 0
+  const { newMessages, newEncryptedMessages, otherUpdates } = list
+  const hasNews = newMessages.length + newEncryptedMessages.length + otherUpdates.length > 0
   return !(upTo > pts || upToQts > qts) || (!hasNews && list._ === 'updates.differenceSlice')
 }
 
